@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays.arrays import as_array, to_numpy
-from .arrays.options import as_confidence_level, as_int
+from .arrays.checks import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, as_resamples, draw, percentiles, resampled
-from .metric.counted import COUNTS
+from .metric.arguments import COUNTS
+from .metric.bootstrap import ByGroup, Part, as_resamples, draw, pairs_of, percentiles, resampled, whole
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
-from .metric.pairing import pairs_of
 from .metric.results import Key, Rate, Results, Summary, rates_of
-from .metric.summary import Part, whole
 
 # columns that say what the samples are, and so belong to both models
 SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)

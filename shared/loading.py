@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .anomaly.anomaly_suite import AnomalySuite
-from .classification.topk_metrics import AUTKC, AccuracyK
+from .classification.topk import AUTKC, AccuracyK
 from .detection.openset_detection import OpenSetDetection
 from .metric.metric import Metric
 from .ood.ood_bench import OODBench

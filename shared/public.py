@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts, reduce_maps
-from .anomaly.aupro import aupro
-from .anomaly.pro import pro_curve
+from .anomaly.aupro import aupro, pro_curve, sampled_aupro
 from .anomaly.regions import split_regions
-from .anomaly.sampled_aupro import sampled_aupro
 from .classification.ranks import listed_ranks, true_class_ranks
-from .classification.topk_metrics import AUTKC, AccuracyK, reduce_topk, reduce_topk_scores
-from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
+from .classification.topk import (
+    AUTKC,
+    AccuracyK,
+    accuracy,
+    autkc,
+    known_ranks,
+    reduce_topk,
+    reduce_topk_scores,
+    topk_accuracy,
+)
 from .comparison import compare
-from .detection.average_precision import voc_average_precision
+from .detection.curves import voc_average_precision
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection, reduce_boxes
+from .detection.overlap import box_iou
 from .detection.ow_dln import count_openset_detections, openset_detection_rates
-from .detection.pairs import box_iou
 from .detection.rules import Rules
 from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench, reduce_ood, split_ood
-from .open_set.at_tpr import accuracy_at_tpr
-from .open_set.ccr import ccr_at_fpr
-from .open_set.known_unknown import reduce_known_unknown
-from .open_set.open_f import macro_open_f, micro_open_f
-from .open_set.open_f_curve import open_f_curve
+from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from .open_set.open_f_metrics import MacroOpenF, MicroOpenF, reduce_open_set
-from .open_set.openauc import OpenAUC, openauc, openauc_metrics, reduce_openauc, split_open_set
-from .open_set.oscr import oscr_curve
+from .open_set.openauc import (
+    OpenAUC,
+    accuracy_at_tpr,
+    ccr_at_fpr,
+    openauc,
+    openauc_metrics,
+    oscr_curve,
+    reduce_openauc,
+    split_open_set,
+)
 from .open_set.risk import risk_coverage
-from .open_set.samples import count_classes
+from .open_set.samples import count_classes, reduce_known_unknown
 from .ranking.counts import Counts, exceedance_counts
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
-from .ranking.delong import AUROCInterval, PairedTest, delong, delong_test
+from .ranking.delong import AUROCInterval, PairedTest, ProportionInterval, delong, delong_test, proportion_interval
 from .ranking.guarantees import GuaranteedCoverage, guaranteed_coverage, threshold_at_fpr
 from .ranking.operating_points import OperatingPoint, operating_point
-from .ranking.proportions import ProportionInterval, proportion_interval
 from .ranking.roc import precision_recall_curve, roc_curve
 
 __all__ = [

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from .arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, row_blocks, widen
-from .arrays.columns import as_matrix, check_no_nan
-from .arrays.options import as_fraction, as_int, as_real
+from .arrays.checks import as_fraction, as_int, as_matrix, as_real, check_no_nan
 
 _SMALLEST, _LARGEST = 1e-30, 1e30  # of options, in float32, too, in which 1e-50 would be 0
 

@@ -342,7 +342,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -463,9 +463,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
@@ -587,6 +586,72 @@ def check_lengths(**columns: Array | None) -> None:
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -855,16 +920,360 @@ def differ(first: Any, second: Any) -> bool:
         return True
 
 
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+# ---- arrays/compacting.py --------------------------------------------------------------------------------------------
+#
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
+#
+# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
+# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
+
+_EQUAL = 8  # rows of a sample
+_KEY_BITS = 62  # of a key
+_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
+_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
+_PACKED_ON_DEVICE = 1 << 28
+
+
+def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
+    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
+    return {**state, **dict(zip(columns, rows)), counts: total}
+
+
+def have_few_values(columns: Sequence[Array]) -> bool:
+    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
+    of_types = {column.dtype: column for column in columns}.values()
+    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
+
+
+def _is_wide(column: Array) -> bool:
+    return is_floating(column) and column.dtype.itemsize > 2
+
+
+def _has_few_values(column: Array) -> bool:
+    if not _is_wide(column):
+        return True
+    low = 8 * column.dtype.itemsize - 16
+    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def has_equal_rows(columns: Sequence[Array]) -> bool:
+    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
+
+    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
+    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
+    """
+    number = columns[0].shape[0]
+    size = 8 * math.isqrt(number)
+    if size >= number or not is_numpy_array(columns[0]):
+        return True
+    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
+    _, total = compact_rows([column[places] for column in columns])
+    return bool(size - len(total) >= _EQUAL)
+
+
+def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
+
+    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
+    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
+
+    >>> import numpy as np
+    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
+    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
+    """
+    num_rows = columns[0].shape[0]
+    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    if num_rows <= block:
+        return _compact_block(columns, counts)
+    blocks: list[tuple[list[Array], Array]] = []
+    for start in range(0, num_rows, block):
+        cut = slice(start, start + block)
+        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
+        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
+            return _compact_block(columns, counts)
+    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
+    return compact_rows(rows, concatenate([total for _, total in blocks]))
+
+
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
+def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
+    if not columns[0].shape[0]:
+        xp = array_namespace(columns[0])
+        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, counts)
+    return packed.rows(keys), total
+
+
+class _Packed(NamedTuple):
+    """Rows as integers.
+
+    keys: (R,) int64 of at least 0, which order the rows
+    bits: that a key has at most
+    rows: a function from keys back to the columns of their rows
+    """
+
+    keys: Array
+    bits: int
+    rows: Callable[[Array], list[Array]]
+
+
+def _packed(column: Array) -> _Packed:
+    """Convert a column to integers, without the bits that all of them share."""
+    xp = array_namespace(column)
+    dtype = column.dtype
+    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+    low = reduce(or_, order[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
+    order = order >> shift if shift else order
+
+    def rows(order: Array) -> list[Array]:
+        order = order << shift
+        if not xp.isdtype(dtype, "real floating"):
+            return [xp.astype(order, dtype)]
+        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
+
+    lowest, highest = int(xp.min(order)), int(xp.max(order))
+    if highest - lowest >= 1 << _KEY_BITS:
+        return _ranked(_Packed(order, 64, rows))
+    keys = xp.astype(order, xp.int64, copy=False) - lowest
+    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
+
+
+def _beside(first: _Packed, second: _Packed) -> _Packed:
+    """Join two tables side by side."""
+    if first.bits + second.bits > _KEY_BITS:
+        first = _ranked(first)
+    if first.bits + second.bits > _KEY_BITS:
+        second = _ranked(second)
+    width, keys = second.bits, first.keys
+    keys <<= width
+    keys |= second.keys
+    return _Packed(
+        keys,
+        first.bits + width,
+        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
+    )
+
+
+def _ranked(packed: _Packed) -> _Packed:
+    """Replace keys by their ranks, which take the fewest bits."""
+    xp = array_namespace(packed.keys)
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
+
+
+def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
+    """The distinct keys in ascending order, and the sum of counts of each."""
+    xp = array_namespace(keys)
+    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
+        # float64 holds the sums of up to 2^53 samples
+        weights = None if counts is None else xp.astype(counts, xp.float64)
+        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
+        values = xp.nonzero(total)[0]
+        return values, total[values]
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys, stable=True)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
+    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
+    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
+
+
+def _patterns(column: Array) -> Array:
+    """The bits of floats, as integers."""
+    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
+
+
+def _integers(xp: Any, size: int) -> Any:
+    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
+
+
+def _order(patterns: Array) -> Array:
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
+
+    Low bits that are zero in all patterns are zero here too, below zero as above.
+    """
+    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
+    return (patterns ^ (sign & _magnitude(patterns))) - sign
+
+
+def _of_order(order: Array) -> Array:
+    """The bit patterns of integers from `_order`."""
+    sign = order >> (8 * order.dtype.itemsize - 1)
+    return (order + sign) ^ (sign & _magnitude(order))
+
+
+def _magnitude(patterns: Array) -> int:
+    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
+
+
+def _are_zero(integers: Array, bits: int) -> bool:
+    """Whether the lowest bits of all integers are zero."""
+    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
+
+
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # Threads: the number that share large work, decided here alone, and the function that runs work in them.
 #
 # Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 # places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
 # nothing is locked.
 #
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
@@ -1233,393 +1642,7 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
-# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
-#
-# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
-#
-# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
-# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
-# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
-# of threads changes no bit.
-
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-BLOCK = 100  # resamples of many rows that are drawn from one stream
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
-_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-
-Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
-ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-
-
-def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
-
-    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
-
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
-    """
-    merged = rates_of(prepared.rates(prepared.counts))
-    keys = [key for key in merged if key in exact]
-    strata = parts_of_strata(prepared)
-
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
-
-    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
-    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
-
-
-def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
-) -> np.ndarray:
-    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
-
-    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
-    of it. A terminal shows a bar if it takes more than two seconds.
-    """
-    from tqdm import tqdm
-
-    size = BLOCK if rows >= MANY_ROWS else n_resamples
-
-    def block(number: int) -> np.ndarray:
-        key = (_BLOCKS + number,) if number else ()
-        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
-        values = []
-        for _ in range(min(size, n_resamples - number * size)):
-            values.append(resample(rng))
-            bar.update()
-        return np.asarray(values, dtype=np.float64)
-
-    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
-        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
-        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
-
-
-def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
-    """The counts of the rows of each stratum."""
-    strata = prepared.strata
-    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Draw as many samples as there are, with replacement, and count the draws of each row."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
-    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Shift values by an amount; values in [0, 1] stay there.
-
-    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
-    [0.0, 0.25, 0.75]
-    """
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """Put a group's replicates in an order of its own.
-
-    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
-    draws must be independent, and a different order for each makes them so.
-    """
-    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
-    number = max(map(len, replicates.values()), default=0)
-    order = np.random.default_rng(seed).permutation(number)
-    return {key: values[order] for key, values in replicates.items()}
-
-
-def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
-
-    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
-    >>> [*means], means["auroc"].tolist()
-    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
-    """
-    every: Replicates = dict(by_group.items())
-    names = list(dict.fromkeys(group for group, _ in by_group))
-    for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
-    return every
-
-
-def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
-
-    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
-    """
-    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
-    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
-
-
-def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds that enclose a share of the values, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
-    """The mean of each resample; sums are exact, so the order of the groups does not matter.
-
-    Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
-    """
-    number = max(map(len, columns))
-    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
-
-
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- arrays/compacting.py --------------------------------------------------------------------------------------------
-#
-# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
-#
-# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
-# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
-
-_EQUAL = 8  # rows of a sample
-_KEY_BITS = 62  # of a key
-_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
-_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
-_PACKED_ON_DEVICE = 1 << 28
-
-
-def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
-    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
-    return {**state, **dict(zip(columns, rows)), counts: total}
-
-
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    of_types = {column.dtype: column for column in columns}.values()
-    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
-
-
-def _is_wide(column: Array) -> bool:
-    return is_floating(column) and column.dtype.itemsize > 2
-
-
-def _has_few_values(column: Array) -> bool:
-    if not _is_wide(column):
-        return True
-    low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
-
-
-def has_equal_rows(columns: Sequence[Array]) -> bool:
-    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
-
-    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
-    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
-    """
-    number = columns[0].shape[0]
-    size = 8 * math.isqrt(number)
-    if size >= number or not is_numpy_array(columns[0]):
-        return True
-    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
-    _, total = compact_rows([column[places] for column in columns])
-    return bool(size - len(total) >= _EQUAL)
-
-
-def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
-
-    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
-    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
-
-    >>> import numpy as np
-    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
-    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
-    """
-    num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
-    if num_rows <= block:
-        return _compact_block(columns, counts)
-    blocks: list[tuple[list[Array], Array]] = []
-    for start in range(0, num_rows, block):
-        cut = slice(start, start + block)
-        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
-        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
-            return _compact_block(columns, counts)
-    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
-    return compact_rows(rows, concatenate([total for _, total in blocks]))
-
-
-def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, None)
-    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
-
-
-def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
-    if not columns[0].shape[0]:
-        xp = array_namespace(columns[0])
-        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, counts)
-    return packed.rows(keys), total
-
-
-class _Packed(NamedTuple):
-    """Rows as integers.
-
-    keys: (R,) int64 of at least 0, which order the rows
-    bits: that a key has at most
-    rows: a function from keys back to the columns of their rows
-    """
-
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
-
-
-def _packed(column: Array) -> _Packed:
-    """Convert a column to integers, without the bits that all of them share."""
-    xp = array_namespace(column)
-    dtype = column.dtype
-    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
-    low = reduce(or_, order[:64].tolist())
-    guess = (low & -low).bit_length() - 1 if low else 0
-    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
-    order = order >> shift if shift else order
-
-    def rows(order: Array) -> list[Array]:
-        order = order << shift
-        if not xp.isdtype(dtype, "real floating"):
-            return [xp.astype(order, dtype)]
-        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
-
-    lowest, highest = int(xp.min(order)), int(xp.max(order))
-    if highest - lowest >= 1 << _KEY_BITS:
-        return _ranked(_Packed(order, 64, rows))
-    keys = xp.astype(order, xp.int64, copy=False) - lowest
-    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
-
-
-def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """Join two tables side by side."""
-    if first.bits + second.bits > _KEY_BITS:
-        first = _ranked(first)
-    if first.bits + second.bits > _KEY_BITS:
-        second = _ranked(second)
-    width, keys = second.bits, first.keys
-    keys <<= width
-    keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
-
-
-def _ranked(packed: _Packed) -> _Packed:
-    """Replace keys by their ranks, which take the fewest bits."""
-    xp = array_namespace(packed.keys)
-    values = distinct_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
-
-
-def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """The distinct keys in ascending order, and the sum of counts of each."""
-    xp = array_namespace(keys)
-    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
-        # float64 holds the sums of up to 2^53 samples
-        weights = None if counts is None else xp.astype(counts, xp.float64)
-        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        values = xp.nonzero(total)[0]
-        return values, total[values]
-    if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
-    else:
-        order = xp.argsort(keys, stable=True)
-        keys, running = keys[order], xp.cumulative_sum(counts[order])
-    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
-    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
-
-
-def _patterns(column: Array) -> Array:
-    """The bits of floats, as integers."""
-    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
-
-
-def _integers(xp: Any, size: int) -> Any:
-    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
-
-
-def _order(patterns: Array) -> Array:
-    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
-
-    Low bits that are zero in all patterns are zero here too, below zero as above.
-    """
-    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
-    return (patterns ^ (sign & _magnitude(patterns))) - sign
-
-
-def _of_order(order: Array) -> Array:
-    """The bit patterns of integers from `_order`."""
-    sign = order >> (8 * order.dtype.itemsize - 1)
-    return (order + sign) ^ (sign & _magnitude(order))
-
-
-def _magnitude(patterns: Array) -> int:
-    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
-
-
-def _are_zero(integers: Array, bits: int) -> bool:
-    """Whether the lowest bits of all integers are zero."""
-    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
-
-
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
 #
 # Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
@@ -1792,58 +1815,206 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
     }
 
 
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
+# States as bytes, for engines and files: .npz archives without pickles.
 
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
 
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
     """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
 
 
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
 
 
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
+# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
+# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
+#
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
+
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+
+
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
+
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
+
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
+    """
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
+    strata = parts_of_strata(prepared)
+
+    def resample(rng: np.random.Generator) -> list[float]:
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+
+
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Shift values by an amount; values in [0, 1] stay there.
+
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
+
+
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """Put a group's replicates in an order of its own.
+
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
+    """
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
+
+    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
+    >>> [*means], means["auroc"].tolist()
+    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
+    """
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds that enclose a share of the values, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter.
+
+    Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
+    """
+    number = max(map(len, columns))
+    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
+
+
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1908,9 +2079,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2387,145 +2557,7 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/halving.py -----------------------------------------------------------------------------------------------
-#
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
@@ -2787,14 +2819,14 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
 # Which sort is faster on this machine: the compiled one, or np.sort.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
 # is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -2874,49 +2906,79 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
+# Sort in place by NumPy in several threads, without extra memory.
 #
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
 
 
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
 
 
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
+    cut = _part_near_median(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
+
+
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
+
+
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
+
+
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move the `rank` lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
+
+
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
+
+
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the contents of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
+
+
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -2984,6 +3046,45 @@ def indices(scores: Array) -> Array:
     if is_numpy_array(scores) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
+
+
+# Split values by a mask, into the chosen ones and the others.
+
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -3216,98 +3317,28 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
-#
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
-# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
-# the other way round; each side of the bin may have been one score or several.
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
 
-class Bounds(NamedTuple):
-    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
 
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that never falls if a positive moves above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of the best value over all thresholds.
-
-    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
-    the other bound is the value with the positives first.
-    """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
-
-
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 #
 # Ratios of counts, and exact sums of ratios.
 
@@ -3406,96 +3437,7 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return units_sum
 
 
-# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
-#
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
-    """The threshold t that exactly the samples of this score and of higher ones exceed.
-
-    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
-    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
-    """
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
-
-
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
@@ -3564,12 +3506,122 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     return {"significant_bits": bits}
 
 
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Bounds on the error of a result after scores were cut to some significant bits.
 #
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
+# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
+# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
+# negatives, or the other way round; each side of the bin may have been one score or several.
+
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of the best value over all thresholds.
+
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
+    the other bound is the value with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def error_of(value: float, ends: tuple[float, ...]) -> float:
+    """The distance to the farther end, rounded up."""
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
 # Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
 # results are identical for any order of the samples, any batches and any runs.
+
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
@@ -3730,28 +3782,6 @@ IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_io
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
-
-def most_within(share: float | Fraction, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 0)
-    """
-    return math.floor(as_written(share) * total)
-
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
-    (7, 29, 2)
-    """
-    return max(1, math.ceil(as_written(share) * total))
-
-
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
 # Operating points: the best value of one rate over the thresholds at which another meets its bound.
@@ -3813,9 +3843,8 @@ def _count(rate: str, counts: Counts) -> tuple[Array, int]:
     }[rate]
 
 
-# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
-#
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
@@ -3920,13 +3949,13 @@ def _steps(counts: Counts) -> Steps:
     return Steps(counts.above, counts.fp, counts.sizes)
 
 
-def _joined(parts: list[Steps], *_: int) -> Steps:
+def _joined_steps(parts: list[Steps], *_: int) -> Steps:
     xp = array_namespace(parts[0].above)
     return Steps(*(xp.concat(columns) for columns in zip(*parts)))
 
 
 # Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
-STEPS = Quantity(_steps, _joined, None, in_either_order(_steps))
+STEPS = Quantity(_steps, _joined_steps, None, in_either_order(_steps))
 
 
 def areas_up_to(
@@ -4033,12 +4062,198 @@ def _region_sums_by_block(
     return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]
 
 
-# ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
+    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
+    # a pixel exceeds the first so many of the thresholds
+    exceeded = np.searchsorted(normal[ranks], scores, side="left")
+    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
+    width = num_thresholds + 1
+    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
+    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
+    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
+    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
+    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
+    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
+
+
+def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
+    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
+    inside = x <= limit
+    area = float(np.trapezoid(y[inside], x[inside]))
+    if inside.all() or x[inside][-1] == limit:
+        return area
+    at = int(np.count_nonzero(inside))
+    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
+    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+    return area + float((y_limit + y0) / 2 * (limit - x0))
+
+
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous.
+
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
+    return as_real(threshold, name)
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    if threshold is None:
+        return {}
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
+
+
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
+# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
+
+
+Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
+
+
+class MapOptions(Protocol):
+    """The options of anomaly_suite that its results depend on, checked."""
+
+    thresholds: bool
+    num_thresholds: int | None
+    image_threshold: float | None
+    pixel_threshold: float | None
+
+    @property
+    def limits(self) -> list[float]:
+        """Limits of the false-positive rate, for AUPRO."""
+
+    @property
+    def operating_points(self) -> Points:
+        """The operating points."""
+
+
+class Judge(Protocol):
+    """A part of the results, of images, of pixels or of components."""
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
+
+    def beside(self, judges: Sequence[Any]) -> Judge:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+        return self
+
+
+def check_points(points: Any) -> Points:
+    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
+    points = plain_value(points)
+    if not isinstance(points, Iterable):
+        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
+    parsed: Points = {}
+    for name in [points] if isinstance(points, str) else points:
+        point = parse_point(name) if isinstance(name, str) else None
+        if point is None:
+            raise ValueError(
+                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
+                f"{', '.join(RATES)}; got {name!r}"
+            )
+        parsed[name] = point
+    return parsed
+
+
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+
+
+def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points."""
+    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
+
+
+def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
+    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
+    return wanted if bits is None else bounded(wanted, bits)
+
+
+def level_rates(
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: MapOptions,
+) -> Results:
+    """Values of `with_points` as rates, with a prefix to their names.
+
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
+    """
+    bits = sides[0].bits
+    rates: Results = {}
+    for name, quantity in wanted.items():
+        ends = (values[name],) if bits is None else values[name]
+        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
+        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
+        if (
+            bits is None
+            and isinstance(ends[0], Reached)
+            and (options.thresholds or name not in options.operating_points)
+        ):
+            threshold = exceeded_threshold(ends[0].score, sides)
+            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
+        rates[f"{prefix}{name}"] = rate
+    return rates
+
+
+# ---- anomaly/images.py -----------------------------------------------------------------------------------------------
 #
 # Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
 
 REDUCTIONS = ("max", "mean")
-_HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
+_LOW_BITS = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
 _SUMMED = 1 << 26
 _UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
 
@@ -4123,12 +4338,111 @@ def _units(values: Array) -> int:
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))
     units = mantissas * 2.0**53
-    upper = xp.floor(units / _HALF)
+    upper = xp.floor(units / _LOW_BITS)
     uppers, lowers = (
-        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
+        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _LOW_BITS)
     )
-    total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
+    total = sum((int(high) * int(_LOW_BITS) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
     return total << (lowest + _UNIT_BITS - 53)
+
+
+# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
+
+
+_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
+_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
+
+
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,).
+
+    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
+    """
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
+
+
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The sample ids of a state from elsewhere, if it has any."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
+
+
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample with images in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(map(_words, (other, group)))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
+
+
+def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
+    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
+    first: dict[str, int] = {}
+    for row, sample in enumerate(samples.tolist()):
+        before = first.setdefault(sample, row)
+        group, other = group_of_row[row], group_of_row[before]
+        if group != other:
+            raise ValueError(
+                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
+                f"in {_words(other)} at samples[{before}]"
+            )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
+
+
+class SampleRates(Judge):
+    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
+
+    Raises ValueError unless there are anomalous and normal samples.
+    """
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
+        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
+        np.maximum.at(self.scores, sample, scores)
+        np.logical_or.at(self.labels, sample, labels)
+        if self.labels.all() or not self.labels.any():
+            anomalous = int(self.labels.sum())
+            raise MissingClassError(
+                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
+                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
+            )
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image, and with it its sample, occurs `images` times."""
+        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
+        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
+        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
+        values = quantities(*sides, _QUANTITIES)
+        return {name: Rate(value, higher=True) for name, value in values.items()}
 
 
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
@@ -4266,9 +4580,8 @@ def image_labels_of(masks: Any) -> Array:
     return np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
 
 
-# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
-#
 # Void pixels of masks: neither normal nor anomalous, and not counted.
+
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 
@@ -4329,9 +4642,8 @@ def check_left(voids: Any) -> None:
             )
 
 
-# ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
-#
 # References with a mask for each defect of an image, and its saturation area.
+
 
 KEYS = ("masks", "saturation_areas")  # of a reference with defects
 
@@ -4391,13 +4703,86 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
     return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
 
 
-# ---- anomaly/region_runs.py ------------------------------------------------------------------------------------------
+# The truth about the pixels of images, from any form of references.
+
+
+REGIONS = ("components", "labels")
+DEFAULT_REGIONS = "components"
+
+
+class Truth(NamedTuple):
+    """The truth about the pixels of all images.
+
+    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
+    voids: likewise, booleans, whether a pixel is void; None if no pixel is
+    defects: the defects of each image; None if references are plain masks
+    """
+
+    masks: Sequence[Array]
+    voids: Sequence[Array] | None = None
+    defects: Sequence[Defects] | None = None
+
+
+def check_regions(regions: Any) -> str:
+    """Check the option of that name: "components" or "labels"."""
+    return as_choice(regions, "regions", REGIONS)
+
+
+def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
+    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
+    expected, stored = check_regions(regions), str(state.get("regions", "components"))
+    if stored != expected:
+        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
+    return {"regions": np.asarray(expected)} if "regions" in state else {}
+
+
+def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
+    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
+
+    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
+    regions, "labels" for masks of region numbers, which defects are numbered by, too.
+    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
+    """
+    rows = _one_by_one(references)
+    if not has_defects(rows):
+        masks = as_images(rows, "references")
+        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
+    truth = Truth(*split_defects(rows, maps, ignore_value))
+    if regions == "components" or truth.defects is None:
+        return truth
+    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
+
+
+def _one_by_one(references: Any) -> Any:
+    """References as a list of rows, unless they are one array."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def _numbered(masks: Array, name: str) -> Array:
+    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
+    xp = array_namespace(masks)
+    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
+    if shared:
+        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
+# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
 # A compiled split of a map's pixels into normal ones and those of regions, run by run.
 #
 # A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch, by
 # an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the regions.
 # Then whole runs are copied, instead of pixel by pixel. Source: He et al., A run-based two-scan labeling algorithm, 2008.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 
 def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
     """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
@@ -4471,82 +4856,8 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     return sizes
 
 
-# ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
-#
-# The truth about the pixels of images, from any form of references.
-
-REGIONS = ("components", "labels")
-DEFAULT_REGIONS = "components"
-
-
-class Truth(NamedTuple):
-    """The truth about the pixels of all images.
-
-    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None if no pixel is
-    defects: the defects of each image; None if references are plain masks
-    """
-
-    masks: Sequence[Array]
-    voids: Sequence[Array] | None = None
-    defects: Sequence[Defects] | None = None
-
-
-def check_regions(regions: Any) -> str:
-    """Check the option of that name: "components" or "labels"."""
-    return as_choice(regions, "regions", REGIONS)
-
-
-def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, stored = check_regions(regions), str(state.get("regions", "components"))
-    if stored != expected:
-        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
-    return {"regions": np.asarray(expected)} if "regions" in state else {}
-
-
-def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
-
-    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
-    regions, "labels" for masks of region numbers, which defects are numbered by, too.
-    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
-    """
-    rows = _one_by_one(references)
-    if not has_defects(rows):
-        masks = as_images(rows, "references")
-        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
-    truth = Truth(*split_defects(rows, maps, ignore_value))
-    if regions == "components" or truth.defects is None:
-        return truth
-    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
-
-
-def _one_by_one(references: Any) -> Any:
-    """References as a list of rows, unless they are one array."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
-def _numbered(masks: Array, name: str) -> Array:
-    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
-    xp = array_namespace(masks)
-    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
-    if shared:
-        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
-    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
-    return xp.sum(masks * numbers[:, None, None], axis=0)
-
-
-# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
-#
 # Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
 
 _PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
@@ -4762,16 +5073,12 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
     return numbers
 
 
-# ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
-#
 # Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
 # With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
 # adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
 # these are kept. PRO is the case s = area.
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
 
 _COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
@@ -4859,6 +5166,582 @@ def check_defects(state: Mapping[str, Any]) -> None:
         i = int(differing.argmax())
         regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
         raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
+
+
+# ---- anomaly/components.py -------------------------------------------------------------------------------------------
+#
+# Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
+#
+# Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
+# however large its map is, and all decisions are comparisons of integers.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+_TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
+
+
+class Components(NamedTuple):
+    """Objects and predicted components, of one image or of several.
+
+    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
+    """
+
+    matched: np.ndarray
+    expected: np.ndarray
+    inside: np.ndarray
+    sizes: np.ndarray
+
+
+def components_of(
+    predicted: np.ndarray,
+    objects: np.ndarray,
+    void: np.ndarray | None = None,
+    *,
+    min_predicted: int,
+    min_object: int,
+) -> Components:
+    """Match the predicted components of an image with its objects.
+
+    sIoU(K) = |K ∩ P| / |(K ∪ P) ∖ A|,  PPV(C) = |C ∩ objects| / |C|
+
+    P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
+
+    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
+    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
+    component is erased; min_object, the number below which an object becomes void; a component that it cuts stays one
+    component.
+    Returns `Components`, objects and components in ascending order of their numbers.
+    Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
+
+    >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
+    >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
+    >>> [column.tolist() for column in components_of(predicted, objects, min_predicted=0, min_object=0)]
+    [[3], [5], [3, 0], [4, 2]]
+    """
+    if void is not None:
+        predicted, objects = predicted & ~void, np.where(void, 0, objects)
+    component, object_ = (x.ravel() for x in (connected_components(predicted), objects))
+    at = np.flatnonzero(component | object_)
+    component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
+    component[_smaller(component, min_predicted)] = 0
+    left = ~_smaller(object_, min_object)
+    component, object_ = component[left], object_[left]
+
+    inside, sizes = _pixels_of(component, object_ > 0)
+    matched, areas = _pixels_of(object_, component > 0)
+    both = (component > 0) & (object_ > 0)
+    touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
+    # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
+    around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
+    kept, judged = areas > 0, sizes > 0
+    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
+
+
+def _smaller(number: np.ndarray, least: int) -> np.ndarray:
+    """Which pixels belong to a component, 1 or more, of fewer than `least` pixels."""
+    small = np.bincount(number, minlength=1) < least
+    small[0] = False
+    return small[number]
+
+
+def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
+    pixels = np.bincount(number, minlength=1)
+    counts = np.bincount(number[chosen], minlength=len(pixels))
+    pixels[0] = counts[0] = 0
+    return counts, pixels
+
+
+class ComponentRates(NamedTuple):
+    """Rates of components.
+
+    siou, ppv: the means over all objects and over all predicted components; None without any
+    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
+    """
+
+    siou: float | None
+    ppv: float | None
+    segment_f1: float
+
+
+def component_rates(
+    components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
+) -> ComponentRates:
+    """Mean sIoU, mean PPV and mean F1 of components.
+
+    F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
+
+    Parameters: components, of all images; object_counts (K,) and predicted_counts (M,), how often each of them occurs,
+    by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
+
+    >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
+    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    """
+    matched, expected, inside, sizes = components
+    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
+    of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
+    total = int(of_objects.sum())
+    f1 = Fraction()
+    for twentieths in _TWENTIETHS:
+        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
+        fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
+        f1 += Fraction(2 * tp, max(1, tp + total + fp))
+    return ComponentRates(
+        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+    )
+
+
+def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) -> float | None:
+    """The mean of ratios, each rounded once; None of nothing."""
+    total = int(counts.sum())
+    return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
+
+
+# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
+
+
+_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
+COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
+    "num_objects": ("object_found", "object_expected"),
+    "num_components": ("component_inside", "component_sizes"),
+}
+_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
+COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
+
+
+class ComponentColumns(TypedDict):
+    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
+
+    object_found, object_expected: (K,) image by image
+    component_inside, component_sizes: (M,) image by image
+    num_objects, num_components: (N,) the numbers of objects and components of each image
+    component_threshold, min_predicted, min_object: the rule that they were found by
+    """
+
+    object_found: NotRequired[np.ndarray]
+    object_expected: NotRequired[np.ndarray]
+    num_objects: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]
+    component_sizes: NotRequired[np.ndarray]
+    num_components: NotRequired[np.ndarray]
+    component_threshold: NotRequired[np.ndarray]
+    min_predicted: NotRequired[np.ndarray]
+    min_object: NotRequired[np.ndarray]
+
+
+class ComponentRule(NamedTuple):
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
+
+    threshold: float
+    min_predicted: int
+    min_object: int
+
+
+def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
+    """Check the options of components; None without components."""
+    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
+    if not as_bool(components, "components"):
+        return None
+    if pixel_threshold is None:
+        raise ValueError(
+            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
+            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+        )
+    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
+
+
+def component_columns(
+    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
+) -> ComponentColumns:
+    """The components of maps.
+
+    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
+    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
+    """
+    by_map: list[Components] = []
+    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+        scores, objects = to_numpy(score_map), to_numpy(mask)
+        if min(scores.shape) == 1 < math.prod(scores.shape):
+            raise ValueError(
+                f"predictions[{i}]: expected a map with rows and columns, since components are grown from neighbouring "
+                f"pixels, got shape {scores.shape}; leave components out to go without"
+            )
+        numbers = connected_components(objects) if objects.dtype == bool else objects
+        void = None if voids is None else to_numpy(voids[i])
+        # as an array of float64, the threshold is not rounded to the scores' type
+        predicted = scores > np.float64(rule.threshold)
+        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns: Any = {}
+    for place, name in enumerate(_OF_COMPONENTS):
+        columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
+    for number, (part, _) in COMPONENT_TABLES.items():
+        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
+    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+
+
+def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
+    """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
+    if rule is None:
+        return {}
+    columns = {}
+    for number, (part, whole) in COMPONENT_TABLES.items():
+        for name, low in ((number, 0), (part, 0), (whole, 1)):
+            columns[name] = integer_column(state, name, low, MAX_EXACT)
+        check_sum(columns[number], number, len(columns[whole]), whole)
+        if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
+            raise ValueError(f"state: expected {part} of at most {whole} each")
+    for name, value in zip(_FOUND_BY, rule):
+        stored = np.asarray(state[name])
+        if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
+            raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
+        columns[name] = np.asarray(value)
+    return columns
+
+
+class ComponentJudge(Judge):
+    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
+        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times; NaN instead of None."""
+        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
+        rates = component_rates(self.components, *counts)._asdict()
+        none = None if images is None else Rate(math.nan, higher=True)
+        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
+
+
+# ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
+#
+# Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
+
+
+class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
+    """Scores of images, and of their pixels.
+
+    image_scores: (N,) higher is more anomalous
+    image_labels: (N,) whether the image is anomalous
+    image_reduction: how image scores were computed from maps, as a text
+    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
+    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
+    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
+    samples: (N,) the id of the sample that each image shows; absent if there are none
+    """
+
+    image_scores: Array
+    image_labels: Array
+    image_reduction: np.ndarray
+    significant_bits: NotRequired[np.ndarray]
+    ignore_value: NotRequired[np.ndarray]
+    regions: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]
+
+
+def as_anomaly_state(
+    state: Mapping[str, Any],
+    *,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
+) -> AnomalyState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
+    pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
+    names = ("image_scores", "image_labels", *pixels, "image_reduction")
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
+    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
+    checked: Any = {
+        "image_scores": score_column(state, "image_scores"),
+        "image_labels": flag_column(state, "image_labels"),
+        "normal": score_column(state, "normal"),
+        "anomalous": score_column(state, "anomalous"),
+        "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "num_normal": integer_column(state, "num_normal", 0, MAX_EXACT),
+        "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
+        "image_reduction": checked_reduction(state, image_reduction),
+        **checked_bits(state, significant_bits),
+        **checked_ignore_value(state, ignore_value),
+        **checked_regions(state, regions),
+        **checked_defects(state),
+        **checked_components(state, rule),
+        **checked_ids(state),
+    }
+    if "normal_counts" in state:
+        checked["normal_counts"] = count_column(state, "normal_counts")
+    of_images = (
+        "image_scores",
+        "image_labels",
+        "num_normal",
+        "num_regions",
+        "num_defects",
+        "samples",
+        *COMPONENT_TABLES,
+    )
+    for table in (of_images, ("normal", "normal_counts")):
+        check_rows({name: column for name, column in checked.items() if name in table})
+    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
+    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
+        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+    check_defects(checked)
+    return checked
+
+
+def map_state(
+    predictions: Any,
+    references: Any,
+    image_scores: Any = None,
+    image_labels: Any = None,
+    samples: Any = None,
+    *,
+    image_reduction: str | int,
+    significant_bits: int | None,
+    ignore_value: int | None,
+    regions: str,
+    components: bool,
+    pixel_threshold: float | None,
+    min_predicted: int,
+    min_object: int,
+) -> AnomalyState:
+    """The state of a batch: see `reduce_maps`."""
+    value, kind = check_ignore_value(ignore_value), check_regions(regions)
+    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
+    maps = as_images(predictions, "predictions")
+    truth = as_truth(references, maps, value, kind)
+    checked = checked_maps(maps, truth.masks, kind)
+    maps, masks, _ = checked
+
+    of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
+    pixels: Any = pixels_by_region(maps, masks, truth.voids, regions=kind)
+    if truth.defects is not None:
+        pixels |= saturated_pixels(maps, truth.defects)
+    if rule is not None:
+        pixels |= component_columns(maps, masks, truth.voids, rule)
+    state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if samples is not None:
+        state["samples"] = as_sample_ids(samples, maps)
+    if bits is not None:
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
+        state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
+    if kind != "components":
+        state["regions"] = np.asarray(kind)
+    return state
+
+
+def _image_columns(
+    checked: CheckedMaps, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: from their own columns, or from their pixels."""
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    maps, masks, highest = checked
+    if image_scores is not None:
+        scores = as_scores(image_scores, "image_scores")
+    elif highest is not None and voids is None and image_reduction == "max":
+        scores = highest
+    else:
+        scores = reduced_maps(maps if voids is None else pixels_left(maps, voids), image_reduction)
+    labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
+    check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
+    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
+
+
+# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
+
+
+LEVELS = ("image", "pixel")
+
+
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
+
+
+def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
+    """The anomalous and the normal side of a level, sorted; parameters and errors as of `level_counts`."""
+    positives, negatives, counts = level_scores(state, level)
+    return as_side(positives), as_side(negatives, counts)
+
+
+def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
+    counts = None
+    if as_choice(level, "levels", LEVELS) == "pixel":
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
+    else:
+        positives, negatives = split(state["image_scores"], state["image_labels"])
+    if not positives.shape[0] or not negatives.shape[0]:
+        raise MissingClassError(
+            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
+            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
+        )
+    return positives, negatives, counts
+
+
+# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
+
+
+class ImageRows(NamedTuple):
+    """Rows of equal images, or of equal samples of several images.
+
+    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: (R,) how many images, or samples, each row stands for
+    of_images: (N,) the row of each image
+    first: (N,) booleans, whether an image is the first of its sample
+    standing: (N,) booleans, whether an image is of the sample that stands for its row in a resample
+    """
+
+    strata: np.ndarray
+    counts: np.ndarray
+    of_images: np.ndarray
+    first: np.ndarray
+    standing: np.ndarray
+
+
+def image_rows(state: AnomalyState) -> ImageRows:
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
+
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these. Equal ones are one row, since their order would be the caller's.
+    """
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
+        images[each].append((score, content))
+    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
+    place = {key: row for row, key in enumerate(sorted(set(keys)))}
+    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
+    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
+    return ImageRows(
+        kinds[standing],
+        counts,
+        rows[sample],
+        np.isin(np.arange(len(labels)), first),
+        np.isin(sample, standing),
+    )
+
+
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+
+
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
+
+    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+    """
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
+    overlaps = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in overlaps_of(state).values()
+    ]
+    columns: Mapping[str, Any] = state
+    numbers = [to_numpy(columns[name]) for name in _NUMBERS if name in columns]
+    tables = [
+        np.split(columns[name], np.cumsum(columns[number]))
+        for number, names in COMPONENT_TABLES.items()
+        for name in names
+        if name in columns
+    ]
+    for i in range(len(normal) - 1):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
+        yield digest.digest() + others.astype(np.float64).tobytes()
+
+
+# A table of images, with the decision for each and the overlap with its anomaly.
+
+
+def per_image_table(
+    state: AnomalyState,
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
+
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
+
+    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
+    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
+    Raises ValueError if pixels of several images have been counted together.
+    """
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
+
+
+def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
+        raise ValueError(
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
+
+
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
+
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    [1, 0, 1]
+    """
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores > at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
 
 
 # ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
@@ -5018,794 +5901,11 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
     return shares
 
 
-# ---- anomaly/components.py -------------------------------------------------------------------------------------------
-#
-# Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
-#
-# Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
-# however large its map is, and all decisions are comparisons of integers.
-
-_TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
-
-
-class Components(NamedTuple):
-    """Objects and predicted components, of one image or of several.
-
-    matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
-    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
-    """
-
-    matched: np.ndarray
-    expected: np.ndarray
-    inside: np.ndarray
-    sizes: np.ndarray
-
-
-def components_of(
-    predicted: np.ndarray,
-    objects: np.ndarray,
-    void: np.ndarray | None = None,
-    *,
-    min_predicted: int,
-    min_object: int,
-) -> Components:
-    """Match the predicted components of an image with its objects.
-
-    sIoU(K) = |K ∩ P| / |(K ∪ P) ∖ A|,  PPV(C) = |C ∩ objects| / |C|
-
-    P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
-
-    Parameters: predicted (H, W), booleans, with 8-connected components; objects (H, W), 0 outside and k > 0 in object
-    k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the number of pixels below which a predicted
-    component is erased; min_object, the number below which an object becomes void; a component that it cuts stays one
-    component.
-    Returns `Components`, objects and components in ascending order of their numbers.
-    Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
-
-    >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
-    >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
-    >>> [column.tolist() for column in components_of(predicted, objects, min_predicted=0, min_object=0)]
-    [[3], [5], [3, 0], [4, 2]]
-    """
-    if void is not None:
-        predicted, objects = predicted & ~void, np.where(void, 0, objects)
-    component, object_ = (x.ravel() for x in (connected_components(predicted), objects))
-    at = np.flatnonzero(component | object_)
-    component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
-    component[_smaller(component, min_predicted)] = 0
-    left = ~_smaller(object_, min_object)
-    component, object_ = component[left], object_[left]
-
-    inside, sizes = _pixels_of(component, object_ > 0)
-    matched, areas = _pixels_of(object_, component > 0)
-    both = (component > 0) & (object_ > 0)
-    touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
-    # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
-    around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, judged = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
-
-
-def _smaller(number: np.ndarray, least: int) -> np.ndarray:
-    """Which pixels belong to a component, 1 or more, of fewer than `least` pixels."""
-    small = np.bincount(number, minlength=1) < least
-    small[0] = False
-    return small[number]
-
-
-def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of chosen pixels, and of all pixels, of each component; pixels outside (0) are not counted."""
-    pixels = np.bincount(number, minlength=1)
-    counts = np.bincount(number[chosen], minlength=len(pixels))
-    pixels[0] = counts[0] = 0
-    return counts, pixels
-
-
-class ComponentRates(NamedTuple):
-    """Rates of components.
-
-    siou, ppv: the means over all objects and over all predicted components; None without any
-    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
-    """
-
-    siou: float | None
-    ppv: float | None
-    segment_f1: float
-
-
-def component_rates(
-    components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
-) -> ComponentRates:
-    """Mean sIoU, mean PPV and mean F1 of components.
-
-    F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
-
-    Parameters: components, of all images; object_counts (K,) and predicted_counts (M,), how often each of them occurs,
-    by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
-
-    >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
-    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
-    """
-    matched, expected, inside, sizes = components
-    of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
-    of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
-    total = int(of_objects.sum())
-    f1 = Fraction()
-    for twentieths in _TWENTIETHS:
-        tp = int(of_objects[20 * matched >= twentieths * expected].sum())
-        fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
-        f1 += Fraction(2 * tp, max(1, tp + total + fp))
-    return ComponentRates(
-        _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
-    )
-
-
-def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) -> float | None:
-    """The mean of ratios, each rounded once; None of nothing."""
-    total = int(counts.sum())
-    return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
-
-
-# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
-#
-# F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous.
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
-
-
-def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
-    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
-
-    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
-
-    Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
-    Source: van Rijsbergen, Information Retrieval, 1979.
-
-    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
-    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
-    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
-    """
-    if threshold is None:
-        return {}
-    at = cut_threshold(threshold, positives.bits)
-    least = samples_above(positives, at), samples_above(negatives, at)
-    rates = rates_of_decision(*least, positives.total, prefix)
-    if positives.bits is None:
-        return rates
-    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
-    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
-    below = math.nextafter(at, -math.inf)
-    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
-    # all three rates rise with TP and fall with FP
-    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
-    return {
-        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
-        for key, rate in rates.items()
-    }
-
-
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
-    called = tp + fp
-    counts = {
-        "f1": (2 * tp, called + num_positives),
-        "precision": (tp, called),
-        "recall": (tp, num_positives),
-    }
-    return {
-        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
-    }
-
-
-def cut_threshold(threshold: float, bits: int | None) -> float:
-    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
-    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-# ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
-#
-# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
-
-Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
-
-
-class MapOptions(Protocol):
-    """The options of anomaly_suite that its results depend on, checked."""
-
-    thresholds: bool
-    num_thresholds: int | None
-    image_threshold: float | None
-    pixel_threshold: float | None
-
-    @property
-    def limits(self) -> list[float]:
-        """Limits of the false-positive rate, for AUPRO."""
-
-    @property
-    def operating_points(self) -> Points:
-        """The operating points."""
-
-
-class Judge(Protocol):
-    """A part of the results, of images, of pixels or of components."""
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
-
-    def beside(self, judges: Sequence[Any]) -> Judge:
-        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
-        return self
-
-
-def check_points(points: Any) -> Points:
-    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
-    points = plain_value(points)
-    if not isinstance(points, Iterable):
-        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
-    parsed: Points = {}
-    for name in [points] if isinstance(points, str) else points:
-        point = parse_point(name) if isinstance(name, str) else None
-        if point is None:
-            raise ValueError(
-                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
-                f"{', '.join(RATES)}; got {name!r}"
-            )
-        parsed[name] = point
-    return parsed
-
-
-IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
-PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
-
-
-def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
-    """The quantities of a curve, and the operating points."""
-    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
-
-
-def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
-    return wanted if bits is None else bounded(wanted, bits)
-
-
-def level_rates(
-    values: Mapping[str, Any],
-    wanted: Mapping[str, Quantity],
-    sides: tuple[Side, Side],
-    prefix: str,
-    options: MapOptions,
-) -> Results:
-    """Values of `with_points` as rates, with a prefix to their names.
-
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
-    If scores were cut, all rates have errors, and none has a threshold.
-    """
-    bits = sides[0].bits
-    rates: Results = {}
-    for name, quantity in wanted.items():
-        ends = (values[name],) if bits is None else values[name]
-        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
-        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
-        if (
-            bits is None
-            and isinstance(ends[0], Reached)
-            and (options.thresholds or name not in options.operating_points)
-        ):
-            threshold = exceeded_threshold(ends[0].score, sides)
-            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
-        rates[f"{prefix}{name}"] = rate
-    return rates
-
-
-# ---- anomaly/component_state.py --------------------------------------------------------------------------------------
-#
-# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
-    "num_objects": ("object_found", "object_expected"),
-    "num_components": ("component_inside", "component_sizes"),
-}
-_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
-COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
-
-
-class ComponentColumns(TypedDict):
-    """Objects and predicted components of maps, see `Components`; absent without the option `components`.
-
-    object_found, object_expected: (K,) image by image
-    component_inside, component_sizes: (M,) image by image
-    num_objects, num_components: (N,) the numbers of objects and components of each image
-    component_threshold, min_predicted, min_object: the rule that they were found by
-    """
-
-    object_found: NotRequired[np.ndarray]
-    object_expected: NotRequired[np.ndarray]
-    num_objects: NotRequired[np.ndarray]
-    component_inside: NotRequired[np.ndarray]
-    component_sizes: NotRequired[np.ndarray]
-    num_components: NotRequired[np.ndarray]
-    component_threshold: NotRequired[np.ndarray]
-    min_predicted: NotRequired[np.ndarray]
-    min_object: NotRequired[np.ndarray]
-
-
-class ComponentRule(NamedTuple):
-    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
-
-    threshold: float
-    min_predicted: int
-    min_object: int
-
-
-def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None without components."""
-    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
-    if not as_bool(components, "components"):
-        return None
-    if pixel_threshold is None:
-        raise ValueError(
-            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
-            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
-        )
-    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
-
-
-def component_columns(
-    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
-) -> ComponentColumns:
-    """The components of maps.
-
-    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
-    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
-    """
-    by_map: list[Components] = []
-    for i, (score_map, mask) in enumerate(zip(maps, masks)):
-        scores, objects = to_numpy(score_map), to_numpy(mask)
-        if min(scores.shape) == 1 < math.prod(scores.shape):
-            raise ValueError(
-                f"predictions[{i}]: expected a map with rows and columns, since components are grown from neighbouring "
-                f"pixels, got shape {scores.shape}; leave components out to go without"
-            )
-        numbers = connected_components(objects) if objects.dtype == bool else objects
-        void = None if voids is None else to_numpy(voids[i])
-        # as an array of float64, the threshold is not rounded to the scores' type
-        predicted = scores > np.float64(rule.threshold)
-        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
-    columns: Any = {}
-    for place, name in enumerate(_OF_COMPONENTS):
-        columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
-    for number, (part, _) in COMPONENT_TABLES.items():
-        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
-    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
-
-
-def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
-    """The columns of a state from elsewhere. Raises ValueError unless they fit together and to the rule."""
-    if rule is None:
-        return {}
-    columns = {}
-    for number, (part, whole) in COMPONENT_TABLES.items():
-        for name, low in ((number, 0), (part, 0), (whole, 1)):
-            columns[name] = integer_column(state, name, low, MAX_EXACT)
-        check_sum(columns[number], number, len(columns[whole]), whole)
-        if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
-            raise ValueError(f"state: expected {part} of at most {whole} each")
-    for name, value in zip(_FOUND_BY, rule):
-        stored = np.asarray(state[name])
-        if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
-            raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
-        columns[name] = np.asarray(value)
-    return columns
-
-
-class ComponentJudge(Judge):
-    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
-        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN instead of None."""
-        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
-        rates = component_rates(self.components, *counts)._asdict()
-        none = None if images is None else Rate(math.nan, higher=True)
-        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
-
-
-# ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
-#
-# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
-
-_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
-_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
-
-
-def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
-    """Check a column of ids, strings or integers, and return them as strings, (N,).
-
-    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
-    """
-    samples = without_arrow(samples)
-    if is_torch_array(samples):
-        samples = to_numpy(as_array(samples, "samples"))
-    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
-    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
-    check_lengths(predictions=maps, samples=items)
-    ids = []
-    for i, item in enumerate(items):
-        try:
-            ids.append(group_name(item))
-        except TypeError:
-            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
-        if ids[-1] == ALL:
-            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
-    return np.asarray(ids, dtype=str)
-
-
-def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The sample ids of a state from elsewhere, if it has any."""
-    if "samples" not in state:
-        return {}
-    ids = np.asarray(state["samples"])
-    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
-        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
-    return {"samples": ids.astype(str)}
-
-
-def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample with images in two groups."""
-    groups: dict[str, str] = {}
-    for group, parts in states.items():
-        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
-            other = groups.setdefault(sample, group)
-            if other != group:
-                names = " and in ".join(map(_words, (other, group)))
-                raise ValueError(
-                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
-                )
-
-
-def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
-    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
-    first: dict[str, int] = {}
-    for row, sample in enumerate(samples.tolist()):
-        before = first.setdefault(sample, row)
-        group, other = group_of_row[row], group_of_row[before]
-        if group != other:
-            raise ValueError(
-                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
-                f"in {_words(other)} at samples[{before}]"
-            )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
-
-
-class SampleRates(Judge):
-    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
-
-    Raises ValueError unless there are anomalous and normal samples.
-    """
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
-        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
-        np.maximum.at(self.scores, sample, scores)
-        np.logical_or.at(self.labels, sample, labels)
-        if self.labels.all() or not self.labels.any():
-            anomalous = int(self.labels.sum())
-            raise MissingClassError(
-                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
-                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
-            )
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image, and with it its sample, occurs `images` times."""
-        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
-        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
-        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
-        values = quantities(*sides, _QUANTITIES)
-        return {name: Rate(value, higher=True) for name, value in values.items()}
-
-
-# ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
-#
-# Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
-
-
-class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
-    """Scores of images, and of their pixels.
-
-    image_scores: (N,) higher is more anomalous
-    image_labels: (N,) whether the image is anomalous
-    image_reduction: how image scores were computed from maps, as a text
-    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
-    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
-    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
-    samples: (N,) the id of the sample that each image shows; absent if there are none
-    """
-
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
-    ignore_value: NotRequired[np.ndarray]
-    regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
-
-
-def as_anomaly_state(
-    state: Mapping[str, Any],
-    *,
-    image_reduction: str | int,
-    significant_bits: int | None,
-    ignore_value: int | None,
-    regions: str,
-    components: bool,
-    pixel_threshold: float | None,
-    min_predicted: int,
-    min_object: int,
-) -> AnomalyState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
-    pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
-    names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
-    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
-    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
-    checked: Any = {
-        "image_scores": score_column(state, "image_scores"),
-        "image_labels": flag_column(state, "image_labels"),
-        "normal": score_column(state, "normal"),
-        "anomalous": score_column(state, "anomalous"),
-        "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
-        "num_normal": integer_column(state, "num_normal", 0, MAX_EXACT),
-        "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
-        "image_reduction": checked_reduction(state, image_reduction),
-        **checked_bits(state, significant_bits),
-        **checked_ignore_value(state, ignore_value),
-        **checked_regions(state, regions),
-        **checked_defects(state),
-        **checked_components(state, rule),
-        **checked_ids(state),
-    }
-    if "normal_counts" in state:
-        checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = (
-        "image_scores",
-        "image_labels",
-        "num_normal",
-        "num_regions",
-        "num_defects",
-        "samples",
-        *COMPONENT_TABLES,
-    )
-    for table in (of_images, ("normal", "normal_counts")):
-        check_rows({name: column for name, column in checked.items() if name in table})
-    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
-    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # counted pixels may belong to several images
-        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
-    check_defects(checked)
-    return checked
-
-
-def map_state(
-    predictions: Any,
-    references: Any,
-    image_scores: Any = None,
-    image_labels: Any = None,
-    samples: Any = None,
-    *,
-    image_reduction: str | int,
-    significant_bits: int | None,
-    ignore_value: int | None,
-    regions: str,
-    components: bool,
-    pixel_threshold: float | None,
-    min_predicted: int,
-    min_object: int,
-) -> AnomalyState:
-    """The state of a batch: see `reduce_maps`."""
-    value, kind = check_ignore_value(ignore_value), check_regions(regions)
-    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
-    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
-    maps = as_images(predictions, "predictions")
-    truth = as_truth(references, maps, value, kind)
-    checked = checked_maps(maps, truth.masks, kind)
-    maps, masks, _ = checked
-
-    of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
-    pixels: Any = pixels_by_region(maps, masks, truth.voids, regions=kind)
-    if truth.defects is not None:
-        pixels |= saturated_pixels(maps, truth.defects)
-    if rule is not None:
-        pixels |= component_columns(maps, masks, truth.voids, rule)
-    state: Any = {**of_images, "image_reduction": reduction, **pixels}
-    if samples is not None:
-        state["samples"] = as_sample_ids(samples, maps)
-    if bits is not None:
-        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
-        state["significant_bits"] = np.asarray(bits)
-    if value is not None:
-        state["ignore_value"] = np.asarray(value)
-    if kind != "components":
-        state["regions"] = np.asarray(kind)
-    return state
-
-
-def _image_columns(
-    checked: CheckedMaps, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
-) -> dict[str, Array]:
-    """The scores and labels of images: from their own columns, or from their pixels."""
-    if voids is not None and (image_scores is None or image_labels is None):
-        check_left(voids)
-    maps, masks, highest = checked
-    if image_scores is not None:
-        scores = as_scores(image_scores, "image_scores")
-    elif highest is not None and voids is None and image_reduction == "max":
-        scores = highest
-    else:
-        scores = reduced_maps(maps if voids is None else pixels_left(maps, voids), image_reduction)
-    labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
-    check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
-
-
-# ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
-#
-# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
-
-LEVELS = ("image", "pixel")
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
-
-
-def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
-    """The anomalous and the normal side of a level, sorted; parameters and errors as of `level_counts`."""
-    positives, negatives, counts = level_scores(state, level)
-    return as_side(positives), as_side(negatives, counts)
-
-
-def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
-    counts = None
-    if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
-    else:
-        positives, negatives = split(state["image_scores"], state["image_labels"])
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise MissingClassError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives, counts
-
-
-# ---- anomaly/image_rates.py ------------------------------------------------------------------------------------------
-#
-# Rates of images, from their scores and labels.
-
-class ImageRates(Judge):
-    """Rates of images: areas and points of their curves, and decisions at a threshold.
-
-    Raises ValueError unless there are anomalous and normal images.
-    """
-
-    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
-        self.options, self.state = options, state
-        self.sides = sort_sides(*level_sides(state, "image"))
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times."""
-        sides = self.sides if images is None else self._drawn(images)
-        wanted = with_points(IMAGE_CURVE, self.options)
-        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
-        return rates | decision_rates(*sides, self.options.image_threshold, "image_")
-
-    def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
-        scores, labels = to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"])
-        kinds = ((images > 0) & labels, (images > 0) & ~labels)
-        return sort_sides(*(as_side(scores[kind], images[kind]) for kind in kinds))
-
-
-# ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
-#
-# A table of images, with the decision for each and the overlap with its anomaly.
-
-def per_image_table(
-    state: AnomalyState,
-    *,
-    image_threshold: float | None,
-    pixel_threshold: float | None,
-    pimo: list[float | None] | None,
-) -> dict[str, list[Any]]:
-    """A table of the images in their order, with scores, labels, and decisions at thresholds.
-
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
-    empty, as in a normal image without such pixels, it is None.
-
-    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
-    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
-    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
-    Raises ValueError if pixels of several images have been counted together.
-    """
-    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-    table: dict[str, list[Any]] = {
-        "image": [*range(len(scores))],
-        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
-        "label": labels.astype(int).tolist(),
-    }
-    if image_threshold is not None:
-        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
-    if pixel_threshold is not None:
-        table["iou"] = _ious(state, pixel_threshold)
-    if pimo is not None:
-        table["aupimo"] = pimo
-    return table
-
-
-def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
-    if "normal_counts" in state:
-        raise ValueError(
-            "per_image: pixels of several images have been counted together; give it at load, not at compute"
-        )
-    num_pixels = regions_of(state).num_pixels
-    tp = exceeding(state["anomalous"], num_pixels, threshold)
-    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
-    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
-    return [common / either if either else None for common, either in pairs]
-
-
-def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
-    has.
-
-    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
-    [1, 0, 1]
-    """
-    xp = array_namespace(scores)
-    # as an array, float32 scores are compared in float64
-    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
-    places = to_numpy(xp.nonzero(scores > at)[0])
-    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
-
-
-# ---- anomaly/pimo_rates.py -------------------------------------------------------------------------------------------
-#
 # AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
 #
 # Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
 # resample has the AUPIMO of its images, up to the rounding of sums.
+
 
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
@@ -5885,7 +5985,7 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
         size = min(4 * size, len(scores))
 
 
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
 # The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
@@ -5945,7 +6045,7 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
-# ---- anomaly/pixel_bins.py -------------------------------------------------------------------------------------------
+# ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
 #
 # Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
 #
@@ -6049,43 +6149,8 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     return math.fsum((overlap * areas / reach).tolist())
 
 
-# ---- anomaly/sampled_aupro.py ----------------------------------------------------------------------------------------
-#
-# AUPRO from a sampled curve, as in some evaluations: approximate.
-
-def sampled_areas(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
-) -> list[float]:
-    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
-    normal, scores = to_numpy(normal), to_numpy(region_scores)
-    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
-    # a pixel exceeds the first so many of the thresholds
-    exceeded = np.searchsorted(normal[ranks], scores, side="left")
-    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
-    width = num_thresholds + 1
-    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
-    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
-    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
-    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
-    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
-    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
-
-
-def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
-    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
-    inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
-    if inside.all() or x[inside][-1] == limit:
-        return area
-    at = int(np.count_nonzero(inside))
-    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
-    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-    return area + float((y_limit + y0) / 2 * (limit - x0))
-
-
-# ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
-#
 # Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
+
 
 class PixelRates(Judge):
     """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
@@ -6176,90 +6241,35 @@ class RankedRegions:
         return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]
 
 
-# ---- anomaly/image_rows.py -------------------------------------------------------------------------------------------
+# ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
 #
-# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
+# Rates of images, from their scores and labels.
 
-class ImageRows(NamedTuple):
-    """Rows of equal images, or of equal samples of several images.
+class ImageRates(Judge):
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
 
-    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
-    counts: (R,) how many images, or samples, each row stands for
-    of_images: (N,) the row of each image
-    first: (N,) booleans, whether an image is the first of its sample
-    standing: (N,) booleans, whether an image is of the sample that stands for its row in a resample
+    Raises ValueError unless there are anomalous and normal images.
     """
 
-    strata: np.ndarray
-    counts: np.ndarray
-    of_images: np.ndarray
-    first: np.ndarray
-    standing: np.ndarray
+    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+        self.options, self.state = options, state
+        self.sides = sort_sides(*level_sides(state, "image"))
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        sides = self.sides if images is None else self._drawn(images)
+        wanted = with_points(IMAGE_CURVE, self.options)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
+        return rates | decision_rates(*sides, self.options.image_threshold, "image_")
+
+    def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
+        scores, labels = to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"])
+        kinds = ((images > 0) & labels, (images > 0) & ~labels)
+        return sort_sides(*(as_side(scores[kind], images[kind]) for kind in kinds))
 
 
-def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
-
-    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
-    no resample lacks any of these. Equal ones are one row, since their order would be the caller's.
-    """
-    labels = to_numpy(state["image_labels"])
-    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
-    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
-    kinds = np.zeros(len(first), np.int64)
-    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
-        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
-    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
-    for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
-        images[each].append((score, content))
-    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
-    place = {key: row for row, key in enumerate(sorted(set(keys)))}
-    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
-    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
-    return ImageRows(
-        kinds[standing],
-        counts,
-        rows[sample],
-        np.isin(np.arange(len(labels)), first),
-        np.isin(sample, standing),
-    )
-
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
-    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
-
-    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
-    """
-    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
-    overlaps = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in overlaps_of(state).values()
-    ]
-    columns: Mapping[str, Any] = state
-    numbers = [to_numpy(columns[name]) for name in _NUMBERS if name in columns]
-    tables = [
-        np.split(columns[name], np.cumsum(columns[number]))
-        for number, names in COMPONENT_TABLES.items()
-        for name in names
-        if name in columns
-    ]
-    for i in range(len(normal) - 1):
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
-            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
-        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield digest.digest() + others.astype(np.float64).tobytes()
-
-
-# ---- anomaly/prepared_maps.py ----------------------------------------------------------------------------------------
-#
 # A state of anomaly_suite, prepared: pixels sorted once, and images as rows.
+
 
 class TablesMaps(Protocol):
     """A metric that has tables beside its results."""
@@ -6314,10 +6324,6 @@ class PreparedMaps(Prepared):
         """The metric's tables."""
         return self.metric.tables(self, results)
 
-
-# ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
-#
-# anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
@@ -6483,53 +6489,7 @@ class AnomalySuite(Metric):
         return self.confidence_level is None and self.pimo_bounds is None and not table
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -6699,12 +6659,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""

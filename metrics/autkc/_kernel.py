@@ -357,7 +357,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -462,217 +462,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-Result = TypeVar("Result")
-_in_fork = False
-_here = threading.local()  # busy: whether this thread runs a piece of work
-
-
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """The number of threads over which this thread may spread its work.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
-    unless that variable is an integer of at least 1.
-    """
-    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
-
-    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
-    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
-    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
-    number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
-    nested, _here.busy = getattr(_here, "busy", False), True
-    try:
-        for other in others:
-            other.start()
-        _take(pending, results, errors)
-        for other in others:
-            other.join()
-    finally:  # after Ctrl-C while this thread waited, too
-        pending.clear()
-        _here.busy = nested
-        for other in others:
-            if other.ident is not None:  # has begun
-                other.join()
-    if errors:
-        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
-        try:
-            raise errors[first]
-        finally:
-            errors.clear()  # whose tracebacks hold this frame
-    return [results[place] for place in range(len(pieces))]
-
-
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -815,6 +606,316 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
+Result = TypeVar("Result")
+_in_fork = False
+_here = threading.local()  # busy: whether this thread runs a piece of work
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """The number of threads over which this thread may spread its work.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
+    unless that variable is an integer of at least 1.
+    """
+    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
+
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
+    number = min(threads, len(pieces)) - 1
+    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    nested, _here.busy = getattr(_here, "busy", False), True
+    try:
+        for other in others:
+            other.start()
+        _take(pending, results, errors)
+        for other in others:
+            other.join()
+    finally:  # after Ctrl-C while this thread waited, too
+        pending.clear()
+        _here.busy = nested
+        for other in others:
+            if other.ident is not None:  # has begun
+                other.join()
+    if errors:
+        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
+        try:
+            raise errors[first]
+        finally:
+            errors.clear()  # whose tracebacks hold this frame
+    return [results[place] for place in range(len(pieces))]
+
+
+def _take(
+    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
+) -> None:
+    """Run the next piece that no thread has taken, until there is none."""
+    while pending:
+        try:
+            place, piece = pending.popleft()
+        except IndexError:  # another thread was faster
+            return
+        try:
+            results[place] = piece()
+        except BaseException as error:
+            errors[place] = error
+            if not isinstance(error, Exception):
+                pending.clear()
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
+
+    The bits are cut into pieces, with a sum for each that int64 holds.
+    """
+    xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -1009,6 +1110,358 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+# ---- arrays/compacting.py --------------------------------------------------------------------------------------------
+#
+# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
+#
+# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
+# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
+
+_EQUAL = 8  # rows of a sample
+_KEY_BITS = 62  # of a key
+_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
+_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
+_PACKED_ON_DEVICE = 1 << 28
+
+
+def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
+    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
+    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
+    return {**state, **dict(zip(columns, rows)), counts: total}
+
+
+def have_few_values(columns: Sequence[Array]) -> bool:
+    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
+    of_types = {column.dtype: column for column in columns}.values()
+    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
+
+
+def _is_wide(column: Array) -> bool:
+    return is_floating(column) and column.dtype.itemsize > 2
+
+
+def _has_few_values(column: Array) -> bool:
+    if not _is_wide(column):
+        return True
+    low = 8 * column.dtype.itemsize - 16
+    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def has_equal_rows(columns: Sequence[Array]) -> bool:
+    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
+
+    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
+    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
+    """
+    number = columns[0].shape[0]
+    size = 8 * math.isqrt(number)
+    if size >= number or not is_numpy_array(columns[0]):
+        return True
+    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
+    _, total = compact_rows([column[places] for column in columns])
+    return bool(size - len(total) >= _EQUAL)
+
+
+def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
+    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
+
+    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
+    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
+
+    >>> import numpy as np
+    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
+    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
+    """
+    num_rows = columns[0].shape[0]
+    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    if num_rows <= block:
+        return _compact_block(columns, counts)
+    blocks: list[tuple[list[Array], Array]] = []
+    for start in range(0, num_rows, block):
+        cut = slice(start, start + block)
+        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
+        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
+            return _compact_block(columns, counts)
+    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
+    return compact_rows(rows, concatenate([total for _, total in blocks]))
+
+
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
+def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
+    if not columns[0].shape[0]:
+        xp = array_namespace(columns[0])
+        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, counts)
+    return packed.rows(keys), total
+
+
+class _Packed(NamedTuple):
+    """Rows as integers.
+
+    keys: (R,) int64 of at least 0, which order the rows
+    bits: that a key has at most
+    rows: a function from keys back to the columns of their rows
+    """
+
+    keys: Array
+    bits: int
+    rows: Callable[[Array], list[Array]]
+
+
+def _packed(column: Array) -> _Packed:
+    """Convert a column to integers, without the bits that all of them share."""
+    xp = array_namespace(column)
+    dtype = column.dtype
+    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+    low = reduce(or_, order[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
+    order = order >> shift if shift else order
+
+    def rows(order: Array) -> list[Array]:
+        order = order << shift
+        if not xp.isdtype(dtype, "real floating"):
+            return [xp.astype(order, dtype)]
+        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
+
+    lowest, highest = int(xp.min(order)), int(xp.max(order))
+    if highest - lowest >= 1 << _KEY_BITS:
+        return _ranked(_Packed(order, 64, rows))
+    keys = xp.astype(order, xp.int64, copy=False) - lowest
+    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
+
+
+def _beside(first: _Packed, second: _Packed) -> _Packed:
+    """Join two tables side by side."""
+    if first.bits + second.bits > _KEY_BITS:
+        first = _ranked(first)
+    if first.bits + second.bits > _KEY_BITS:
+        second = _ranked(second)
+    width, keys = second.bits, first.keys
+    keys <<= width
+    keys |= second.keys
+    return _Packed(
+        keys,
+        first.bits + width,
+        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
+    )
+
+
+def _ranked(packed: _Packed) -> _Packed:
+    """Replace keys by their ranks, which take the fewest bits."""
+    xp = array_namespace(packed.keys)
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
+
+
+def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
+    """The distinct keys in ascending order, and the sum of counts of each."""
+    xp = array_namespace(keys)
+    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
+        # float64 holds the sums of up to 2^53 samples
+        weights = None if counts is None else xp.astype(counts, xp.float64)
+        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
+        values = xp.nonzero(total)[0]
+        return values, total[values]
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys, stable=True)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
+    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
+    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
+
+
+def _patterns(column: Array) -> Array:
+    """The bits of floats, as integers."""
+    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
+
+
+def _integers(xp: Any, size: int) -> Any:
+    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
+
+
+def _order(patterns: Array) -> Array:
+    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
+
+    Low bits that are zero in all patterns are zero here too, below zero as above.
+    """
+    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
+    return (patterns ^ (sign & _magnitude(patterns))) - sign
+
+
+def _of_order(order: Array) -> Array:
+    """The bit patterns of integers from `_order`."""
+    sign = order >> (8 * order.dtype.itemsize - 1)
+    return (order + sign) ^ (sign & _magnitude(order))
+
+
+def _magnitude(patterns: Array) -> int:
+    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
+
+
+def _are_zero(integers: Array, bits: int) -> bool:
+    """Whether the lowest bits of all integers are zero."""
+    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
@@ -1235,393 +1688,102 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
-# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
-#
-# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
-#
-# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
-# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
-# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
-# of threads changes no bit.
+# States that are one table, prepared: its different rows, with their counts.
 
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-BLOCK = 100  # resamples of many rows that are drawn from one stream
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
-_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
 
-Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
-ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+class Drawn(NamedTuple):
+    """A state as resamples see it.
 
-
-def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
-
-    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
-
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
-    """
-    merged = rates_of(prepared.rates(prepared.counts))
-    keys = [key for key in merged if key in exact]
-    strata = parts_of_strata(prepared)
-
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
-
-    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
-    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
-
-
-def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
-) -> np.ndarray:
-    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
-
-    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
-    of it. A terminal shows a bar if it takes more than two seconds.
-    """
-    from tqdm import tqdm
-
-    size = BLOCK if rows >= MANY_ROWS else n_resamples
-
-    def block(number: int) -> np.ndarray:
-        key = (_BLOCKS + number,) if number else ()
-        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
-        values = []
-        for _ in range(min(size, n_resamples - number * size)):
-            values.append(resample(rng))
-            bar.update()
-        return np.asarray(values, dtype=np.float64)
-
-    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
-        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
-        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
-
-
-def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
-    """The counts of the rows of each stratum."""
-    strata = prepared.strata
-    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Draw as many samples as there are, with replacement, and count the draws of each row."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
-    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Shift values by an amount; values in [0, 1] stay there.
-
-    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
-    [0.0, 0.25, 0.75]
-    """
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """Put a group's replicates in an order of its own.
-
-    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
-    draws must be independent, and a different order for each makes them so.
-    """
-    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
-    number = max(map(len, replicates.values()), default=0)
-    order = np.random.default_rng(seed).permutation(number)
-    return {key: values[order] for key, values in replicates.items()}
-
-
-def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
-
-    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
-    >>> [*means], means["auroc"].tolist()
-    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
-    """
-    every: Replicates = dict(by_group.items())
-    names = list(dict.fromkeys(group for group, _ in by_group))
-    for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
-    return every
-
-
-def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
-
-    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
-    """
-    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
-    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
-
-
-def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds that enclose a share of the values, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
-    """The mean of each resample; sums are exact, so the order of the groups does not matter.
-
-    Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
-    """
-    number = max(map(len, columns))
-    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
-
-
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- arrays/compacting.py --------------------------------------------------------------------------------------------
-#
-# Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
-#
-# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
-# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
-
-_EQUAL = 8  # rows of a sample
-_KEY_BITS = 62  # of a key
-_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
-_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
-_PACKED_ON_DEVICE = 1 << 28
-
-
-def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """Merge equal rows of the table of these columns; `counts` names the column of their counts."""
-    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
-    return {**state, **dict(zip(columns, rows)), counts: total}
-
-
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    of_types = {column.dtype: column for column in columns}.values()
-    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
-
-
-def _is_wide(column: Array) -> bool:
-    return is_floating(column) and column.dtype.itemsize > 2
-
-
-def _has_few_values(column: Array) -> bool:
-    if not _is_wide(column):
-        return True
-    low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
-
-
-def has_equal_rows(columns: Sequence[Array]) -> bool:
-    """Whether a table seems to have enough equal rows to be worth counting, by a sample.
-
-    Of n rows, 8·√n are looked at. If the rows were n/2 different ones, twice each, some 32 of these would equal another
-    of them; fewer than 8 are too few. Where all rows are different, this takes a tenth of the time of a count.
-    """
-    number = columns[0].shape[0]
-    size = 8 * math.isqrt(number)
-    if size >= number or not is_numpy_array(columns[0]):
-        return True
-    places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
-    _, total = compact_rows([column[places] for column in columns])
-    return bool(size - len(total) >= _EQUAL)
-
-
-def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """The distinct rows of a table in ascending order, and the number of samples that each stands for.
-
-    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
-    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
-
-    >>> import numpy as np
-    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
-    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
-    """
-    num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
-    if num_rows <= block:
-        return _compact_block(columns, counts)
-    blocks: list[tuple[list[Array], Array]] = []
-    for start in range(0, num_rows, block):
-        cut = slice(start, start + block)
-        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
-        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
-            return _compact_block(columns, counts)
-    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
-    return compact_rows(rows, concatenate([total for _, total in blocks]))
-
-
-def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """The distinct rows of a table in ascending order, their counts, and the index of each row among them."""
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, None)
-    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
-
-
-def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
-    if not columns[0].shape[0]:
-        xp = array_namespace(columns[0])
-        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, counts)
-    return packed.rows(keys), total
-
-
-class _Packed(NamedTuple):
-    """Rows as integers.
-
-    keys: (R,) int64 of at least 0, which order the rows
-    bits: that a key has at most
-    rows: a function from keys back to the columns of their rows
+    state: with as many entries as the state itself
+    strata: (N,) integers from 0; None for one stratum
+    kept: (N,) flags of the entries that enter the results; None for all
     """
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    state: State
+    strata: np.ndarray | None = None
+    kept: np.ndarray | None = None
 
 
-def _packed(column: Array) -> _Packed:
-    """Convert a column to integers, without the bits that all of them share."""
-    xp = array_namespace(column)
-    dtype = column.dtype
-    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
-    low = reduce(or_, order[:64].tolist())
-    guess = (low & -low).bit_length() - 1 if low else 0
-    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
-    order = order >> shift if shift else order
+class ReadsTable(Protocol):
+    """A metric that computes its results from a table with counts."""
 
-    def rows(order: Array) -> list[Array]:
-        order = order << shift
-        if not xp.isdtype(dtype, "real floating"):
-            return [xp.astype(order, dtype)]
-        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
+    def drawn(self, state: Any) -> Drawn:
+        """The state as resamples see it."""
 
-    lowest, highest = int(xp.min(order)), int(xp.max(order))
-    if highest - lowest >= 1 << _KEY_BITS:
-        return _ranked(_Packed(order, 64, rows))
-    keys = xp.astype(order, xp.int64, copy=False) - lowest
-    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
+    def rates(self, state: Any) -> Results:
+        """Results of a state; its rows may have counts."""
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
 
 
-def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """Join two tables side by side."""
-    if first.bits + second.bits > _KEY_BITS:
-        first = _ranked(first)
-    if first.bits + second.bits > _KEY_BITS:
-        second = _ranked(second)
-    width, keys = second.bits, first.keys
-    keys <<= width
-    keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+class PreparedTable(Prepared):
+    """The different rows of a state's table, in ascending order within their strata.
 
-
-def _ranked(packed: _Packed) -> _Packed:
-    """Replace keys by their ranks, which take the fewest bits."""
-    xp = array_namespace(packed.keys)
-    values = distinct_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
-
-
-def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """The distinct keys in ascending order, and the sum of counts of each."""
-    xp = array_namespace(keys)
-    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
-        # float64 holds the sums of up to 2^53 samples
-        weights = None if counts is None else xp.astype(counts, xp.float64)
-        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        values = xp.nonzero(total)[0]
-        return values, total[values]
-    if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
-    else:
-        order = xp.argsort(keys, stable=True)
-        keys, running = keys[order], xp.cumulative_sum(counts[order])
-    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
-    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
-
-
-def _patterns(column: Array) -> Array:
-    """The bits of floats, as integers."""
-    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
-
-
-def _integers(xp: Any, size: int) -> Any:
-    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
-
-
-def _order(patterns: Array) -> Array:
-    """Map bit patterns to integers that sort like the floats: signed magnitudes, so that −0.0 is 0.0.
-
-    Low bits that are zero in all patterns are zero here too, below zero as above.
+    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
     """
-    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
-    return (patterns ^ (sign & _magnitude(patterns))) - sign
+
+    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
+        self.metric, self.state, self.columns = metric, state, columns
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it, computed only if there are any."""
+        return self.metric.drawn(self.state)
+
+    @cached_property
+    def _entries(self) -> list[np.ndarray]:
+        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
+        state, strata, kept = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if kept is None else [entry[kept] for entry in entries]
+
+    @cached_property
+    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
+        kept = self.drawn.kept
+        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        return compact_rows(self._entries, sizes)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return self._rows[1]
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return self._rows[0][0]
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(self.state)
+        there = counts > 0
+        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
+        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+
+    @cached_property
+    def _scalars(self) -> State:
+        return {name: array for name, array in self.state.items() if not array.ndim}
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        places = rows_and_places(self._entries)[2]
+        kept = self.drawn.kept
+        if kept is None:
+            return places
+        rows = np.full(len(kept), -1)
+        rows[kept] = places
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
 
 
-def _of_order(order: Array) -> Array:
-    """The bit patterns of integers from `_order`."""
-    sign = order >> (8 * order.dtype.itemsize - 1)
-    return (order + sign) ^ (sign & _magnitude(order))
-
-
-def _magnitude(patterns: Array) -> int:
-    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
-
-
-def _are_zero(integers: Array, bits: int) -> bool:
-    """Whether the lowest bits of all integers are zero."""
-    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
-
-
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
 #
 # Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
 
@@ -1794,58 +1956,206 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
     }
 
 
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
+# States as bytes, for engines and files: .npz archives without pickles.
 
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
 
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
     """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
 
 
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
 
 
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
+# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
+# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
+#
+# A resample draws samples or images with replacement, as many from each stratum as it has: new counts for the same rows.
+# Rows are in a canonical order, so an interval is identical for any order and any batches of the samples.
+# Resamples of many rows are drawn in blocks, each from a stream of its own: so several threads draw them, and the number
+# of threads changes no bit.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
+
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+
+
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
+
+    Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
+
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
+    """
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
+    strata = parts_of_strata(prepared)
+
+    def resample(rng: np.random.Generator) -> list[float]:
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
+    of it. A terminal shows a bar if it takes more than two seconds.
+    """
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+
+
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Shift values by an amount; values in [0, 1] stay there.
+
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
+
+
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """Put a group's replicates in an order of its own.
+
+    All groups draw from one seed, so that each has the interval that it would have alone. In a mean over groups their
+    draws must be independent, and a different order for each makes them so.
+    """
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
+
+    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
+    >>> [*means], means["auroc"].tolist()
+    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
+    """
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates.
+
+    A replicate is NaN where a resample leaves nothing to average; a key with only NaN gets no interval.
+    """
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds that enclose a share of the values, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter.
+
+    Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
+    """
+    number = max(map(len, columns))
+    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
+
+
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1910,9 +2220,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2389,279 +2698,6 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- metric/prepared_table.py ----------------------------------------------------------------------------------------
-#
-# States that are one table, prepared: its different rows, with their counts.
-
-class Drawn(NamedTuple):
-    """A state as resamples see it.
-
-    state: with as many entries as the state itself
-    strata: (N,) integers from 0; None for one stratum
-    kept: (N,) flags of the entries that enter the results; None for all
-    """
-
-    state: State
-    strata: np.ndarray | None = None
-    kept: np.ndarray | None = None
-
-
-class ReadsTable(Protocol):
-    """A metric that computes its results from a table with counts."""
-
-    def drawn(self, state: Any) -> Drawn:
-        """The state as resamples see it."""
-
-    def rates(self, state: Any) -> Results:
-        """Results of a state; its rows may have counts."""
-
-    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedTable(Prepared):
-    """The different rows of a state's table, in ascending order within their strata.
-
-    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
-    """
-
-    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
-        self.metric, self.state, self.columns = metric, state, columns
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn(self) -> Drawn:
-        """The state as resamples see it, computed only if there are any."""
-        return self.metric.drawn(self.state)
-
-    @cached_property
-    def _entries(self) -> list[np.ndarray]:
-        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        state, strata, kept = self.drawn
-        entries = [to_numpy(state[name]) for name in self.columns]
-        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
-        return entries if kept is None else [entry[kept] for entry in entries]
-
-    @cached_property
-    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        kept = self.drawn.kept
-        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
-        return compact_rows(self._entries, sizes)
-
-    @property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return self._rows[1]
-
-    @property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return self._rows[0][0]
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(self.state)
-        there = counts > 0
-        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
-        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
-
-    @cached_property
-    def _scalars(self) -> State:
-        return {name: array for name, array in self.state.items() if not array.ndim}
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        places = rows_and_places(self._entries)[2]
-        kept = self.drawn.kept
-        if kept is None:
-            return places
-        rows = np.full(len(kept), -1)
-        rows[kept] = places
-        return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
-
-
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and exact sums of ratios.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
-
-    The bits are cut into pieces, with a sum for each that int64 holds.
-    """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
-
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
-
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
-    """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
-
-
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------
 #
 # The rank of the true class: the numbers of other classes that score above it and that tie with it.
@@ -2669,6 +2705,10 @@ def _place(name: str) -> str:
 # One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 # numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
 # partial sorting of each row takes (see arrays/compiled.py).
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 
 RowRanks = tuple[Array, Array, Array]  # above, tied, correct
 _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
@@ -2841,15 +2881,11 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: A
     return -1
 
 
-# ---- classification/topk.py ------------------------------------------------------------------------------------------
-#
 # Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
 #
 # Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
 # once (see ranks.py); the true class itself is kept for means over the classes.
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
 # rows in the order of their classes, so that sums by class need no sorting
@@ -2972,7 +3008,7 @@ def _scalar(value: int) -> np.ndarray:
     return scalar
 
 
-# ---- classification/topk_rates.py ------------------------------------------------------------------------------------
+# ---- classification/topk.py ------------------------------------------------------------------------------------------
 #
 # Top-k rates from the ranks of the true classes.
 
@@ -3060,9 +3096,8 @@ def _full_scale(percent: bool) -> int:
     return 100 if as_bool(percent, "percent") else 1
 
 
-# ---- classification/averages.py --------------------------------------------------------------------------------------
-#
 # Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
+
 
 AVERAGES = ("micro", "macro")
 
@@ -3124,7 +3159,7 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
     ranks = _by_class(ranks, by_ties=ties == "expected")
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
     last = _ends(ranks.classes)
-    totals = _sums(weights, last)
+    totals = _sums_by_place(weights, last)
     ratios = {}
     if ties == "expected":
         last_tied = _ends(ranks.classes, ranks.tied)
@@ -3133,15 +3168,15 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
         possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
     for key, span in ks.items():
         if span is None:
-            good = _sums(weights, last, xp.astype(ranks.correct, xp.int64))
+            good = _sums_by_place(weights, last, xp.astype(ranks.correct, xp.int64))
             ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
             continue
         hits = hits_among_top(ranks.above, ranks.tied, span, ties)
         places = [total * len(span) for total in totals]
         if ties != "expected":
-            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(weights, last, hits), places)]
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums_by_place(weights, last, hits), places)]
             continue
-        shares = [*zip(_sums(weights, last_tied, hits), possible)]
+        shares = [*zip(_sums_by_place(weights, last_tied, hits), possible)]
         parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
         ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
     return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
@@ -3175,7 +3210,7 @@ def _ends(*columns: Array) -> Array:
     return xp.nonzero(is_last)[0]
 
 
-def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]:
+def _sums_by_place(weights: Array, last: Array, values: Array | None = None) -> list[int]:
     """The sum of (N,) weights in each run, each times an integer of at least 0."""
     xp = array_namespace(weights)
     values = xp.ones_like(weights) if values is None else values
@@ -3187,9 +3222,8 @@ def _sums(weights: Array, last: Array, values: Array | None = None) -> list[int]
     return sums
 
 
-# ---- classification/topk_metrics.py ----------------------------------------------------------------------------------
-#
 # accuracyk and autkc: how often the true class is among the k best guesses, and how high it ranks.
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TopK(Metric):
@@ -3287,53 +3321,7 @@ class AUTKC(TopK):
         return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -3503,12 +3491,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""

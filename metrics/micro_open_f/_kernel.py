@@ -352,7 +352,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -438,81 +438,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -667,6 +594,67 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -861,6 +849,155 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -1066,189 +1203,80 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
-#
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-_SMALL = 1 << 12  # samples
-
-
-def joined(states: Iterable[State]) -> State:
-    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    arrays: State = {}
-    for state in states:
-        arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
-
-
-def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """Join the states of batches group by group."""
-    return {group: joined(states) for group, states in states_by_group(batches).items()}
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than integer sums can hold."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
-
-    Rounded rows are always counted, so that what counting rules out never depends on the data.
-    """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
-
-    def in_one(states: Sequence[State]) -> State:
-        table = joined(states)
-        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
-        return compact_table(table, columns, counts) if worth_counting else table
-
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
-    return parts if len(parts) < 2 else [in_one(parts)]
-
-
-def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
-    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
-    parts: list[Parts] = []
-    for group, states in states_by_group(batches).items():
-        for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
-        parts += [{group: state} for state in states]
-    return parts
-
-
-def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of states."""
-    number = 0
-    for state in states:  # loops take half as long as a generator, for small batches
-        if state:
-            for columns in tables.values():
-                number += len(state[columns[0]])
-    return number
-
-
-def _gathered(states: Sequence[State]) -> list[State]:
-    """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
-
-
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
-
-
-def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = sum(num_samples(state) for parts in batches for state in parts.values())
-    check_total(samples)
-    if not samples:
-        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
-    return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """The number of samples in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
-def _ones(state: State, name: str) -> Array:
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
-
-
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # Threads: the number that share large work, decided here alone, and the function that runs work in them.
 #
 # Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 # places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
 # nothing is locked.
 #
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
@@ -1630,6 +1658,319 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
+# States that are one table, prepared: its different rows, with their counts.
+
+
+class Drawn(NamedTuple):
+    """A state as resamples see it.
+
+    state: with as many entries as the state itself
+    strata: (N,) integers from 0; None for one stratum
+    kept: (N,) flags of the entries that enter the results; None for all
+    """
+
+    state: State
+    strata: np.ndarray | None = None
+    kept: np.ndarray | None = None
+
+
+class ReadsTable(Protocol):
+    """A metric that computes its results from a table with counts."""
+
+    def drawn(self, state: Any) -> Drawn:
+        """The state as resamples see it."""
+
+    def rates(self, state: Any) -> Results:
+        """Results of a state; its rows may have counts."""
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedTable(Prepared):
+    """The different rows of a state's table, in ascending order within their strata.
+
+    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
+    """
+
+    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
+        self.metric, self.state, self.columns = metric, state, columns
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it, computed only if there are any."""
+        return self.metric.drawn(self.state)
+
+    @cached_property
+    def _entries(self) -> list[np.ndarray]:
+        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
+        state, strata, kept = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if kept is None else [entry[kept] for entry in entries]
+
+    @cached_property
+    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
+        kept = self.drawn.kept
+        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        return compact_rows(self._entries, sizes)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return self._rows[1]
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return self._rows[0][0]
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(self.state)
+        there = counts > 0
+        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
+        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+
+    @cached_property
+    def _scalars(self) -> State:
+        return {name: array for name, array in self.state.items() if not array.ndim}
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        places = rows_and_places(self._entries)[2]
+        kept = self.drawn.kept
+        if kept is None:
+            return places
+        rows = np.full(len(kept), -1)
+        rows[kept] = places
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
+
+
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
+#
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
+
+
+def joined(states: Iterable[State]) -> State:
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    arrays: State = {}
+    for state in states:
+        arrays |= state
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """Join the states of batches group by group."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than integer sums can hold."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+
+    Rounded rows are always counted, so that what counting rules out never depends on the data.
+    """
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    if grows and len(plain) == len(states):
+        return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
+
+    parts: list[State] = []
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
+
+
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
+    return number
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
+            return False
+    return True
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """The number of samples in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    try:
+        return [state[name] for state in states]
+    except KeyError:
+        return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Set[str] = frozenset()) -> State:
+    """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
+
+
+# States as bytes, for engines and files: .npz archives without pickles.
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
@@ -1783,88 +2124,8 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
-
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
-    """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
-#
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1929,9 +2190,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2408,53 +2668,7 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -2624,12 +2838,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
@@ -2705,169 +2918,7 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- metric/prepared_table.py ----------------------------------------------------------------------------------------
-#
-# States that are one table, prepared: its different rows, with their counts.
-
-class Drawn(NamedTuple):
-    """A state as resamples see it.
-
-    state: with as many entries as the state itself
-    strata: (N,) integers from 0; None for one stratum
-    kept: (N,) flags of the entries that enter the results; None for all
-    """
-
-    state: State
-    strata: np.ndarray | None = None
-    kept: np.ndarray | None = None
-
-
-class ReadsTable(Protocol):
-    """A metric that computes its results from a table with counts."""
-
-    def drawn(self, state: Any) -> Drawn:
-        """The state as resamples see it."""
-
-    def rates(self, state: Any) -> Results:
-        """Results of a state; its rows may have counts."""
-
-    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedTable(Prepared):
-    """The different rows of a state's table, in ascending order within their strata.
-
-    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
-    """
-
-    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
-        self.metric, self.state, self.columns = metric, state, columns
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn(self) -> Drawn:
-        """The state as resamples see it, computed only if there are any."""
-        return self.metric.drawn(self.state)
-
-    @cached_property
-    def _entries(self) -> list[np.ndarray]:
-        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        state, strata, kept = self.drawn
-        entries = [to_numpy(state[name]) for name in self.columns]
-        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
-        return entries if kept is None else [entry[kept] for entry in entries]
-
-    @cached_property
-    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        kept = self.drawn.kept
-        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
-        return compact_rows(self._entries, sizes)
-
-    @property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return self._rows[1]
-
-    @property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return self._rows[0][0]
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(self.state)
-        there = counts > 0
-        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
-        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
-
-    @cached_property
-    def _scalars(self) -> State:
-        return {name: array for name, array in self.state.items() if not array.ndim}
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        places = rows_and_places(self._entries)[2]
-        kept = self.drawn.kept
-        if kept is None:
-            return places
-        rows = np.full(len(kept), -1)
-        rows[kept] = places
-        return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
-
-
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
@@ -3129,14 +3180,14 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
 # Which sort is faster on this machine: the compiled one, or np.sort.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
 # is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -3216,9 +3267,8 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -3386,7 +3436,7 @@ def _in_order(scores: Array) -> bool:
     return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
 
 
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
 # The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
@@ -3446,7 +3496,318 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+# ---- ranking/roc.py --------------------------------------------------------------------------------------------------
+#
+# The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
+#
+# A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
+# exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
+
+# A table with a row for each sample: its score, reference, decision and outcome.
+#
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
+
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, called known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """The table of samples, with the outcome of each.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# ---- open_set/samples.py ---------------------------------------------------------------------------------------------
+#
+# Lists of thresholds of open-set scores, and states with scores rounded up to them.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+def check_thresholds(t_list: Any) -> np.ndarray:
+    """Check a list of thresholds without NaN and return it as float64."""
+    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
+        t_list = [t_list]
+    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
+    if not len(thresholds):
+        raise ValueError("t_list: expected at least one threshold, got none")
+    return thresholds
+
+
+def as_text(thresholds: np.ndarray) -> np.ndarray:
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
+
+    >>> as_text(np.asarray([0.5, 0.1, 0.5]))
+    array('0.1 0.5', dtype='<U7')
+    """
+    return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
+
+
+def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
+    """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
+    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
+        raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
+
+
+def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
+    if "thresholds" not in state:
+        return {}
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
+    try:
+        known = as_text(check_thresholds([float(number) for number in text.split()]))
+    except ValueError:
+        raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
+    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
+        raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
+    return {"thresholds": known}
+
+
+# Open-set recognition: the state to which a batch of samples is reduced.
+#
+# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
+# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
+
+
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
+OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
+OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+
+
+class OpenSetState(TypedDict):
+    """The state of a batch of samples.
+
+    predicted: (N,) predicted classes
+    classes: (N,) true classes, −1 for unknown
+    scores: (N,) open-set scores, higher is more unknown
+    predictions_width: the number of classes with scores; 0 if the predictions were class ids
+    counts: (N,) how many samples each entry stands for; absent, one each
+    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
+    significant_bits: how many bits of a score were kept; absent if all were
+    """
+
+    predicted: Array
+    classes: Array
+    scores: Array
+    predictions_width: np.ndarray
+    counts: NotRequired[Array]
+    thresholds: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]
+
+
+def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
+    return checked_open_set(state, num_classes, t_list, None)
+
+
+def checked_open_set(
+    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+) -> OpenSetState:
+    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
+    check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
+    width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
+    highest = (_given_classes(int(width), num_classes) or 2**63) - 1
+    checked: Any = {
+        "predicted": integer_column(state, "predicted", 0, highest),
+        "classes": integer_column(state, "classes", -1, highest),
+        "scores": score_column(state, "scores"),
+        "predictions_width": width,
+        **checked_thresholds(state, t_list),
+        **checked_bits(state, significant_bits),
+    }
+    if "counts" in state:
+        checked["counts"] = count_column(state)
+    check_rows({name: column for name, column in checked.items() if column.ndim})
+    return checked
+
+
+def open_set_state(
+    predictions: Any,
+    references: Any,
+    open_scores: Any,
+    open_labels: Any = None,
+    *,
+    num_classes: int | None,
+    t_list: float | Sequence[float] | None,
+    per_sample: bool,
+) -> OpenSetState:
+    """The state of a batch: see `reduce_open_set`."""
+    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
+    unknown = None if open_labels is None else as_flags(open_labels, "open_labels")
+    check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
+    predictions, labels, scores = on_one_device(predictions, labels, scores)
+    if unknown is not None:
+        xp, unknown = array_namespace(labels), on_device(unknown, labels)
+        if bool(xp.any(~unknown & (labels < 0))):
+            raise ValueError(
+                f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
+            )
+    classes = _as_classes(labels, unknown)
+    predicted, width = predicted_classes(predictions)
+    limit = _given_classes(width, num_classes)
+    if limit is not None:
+        check_class_ids(classes, "references", limit)
+        check_class_ids(predicted, "predictions", limit)
+    width_of = np.asarray(width)
+    state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
+    if as_bool(per_sample, "per_sample") or t_list is None:
+        return state
+    thresholds = check_thresholds(t_list)
+    rounded = rounded_up(scores, np.unique(thresholds))
+    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+
+
+def _as_classes(labels: Array, unknown: Array | None) -> Array:
+    """True classes, −1 for unknown samples, by default those with a negative label.
+
+    Of NumPy arrays as int32 where it holds them, in half the memory.
+    """
+    xp = array_namespace(labels)
+    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
+        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
+    classes = np.empty(len(labels), np.int32)
+
+    def fill(part: slice) -> None:
+        flags = labels[part] < 0 if unknown is None else unknown[part]
+        classes[part] = labels[part]
+        classes[part] |= -flags.astype(
+            np.int32
+        )  # all bits of −1 are set; a choice by a mask takes several times as long
+
+    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
+    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
+    return classes
+
+
+def predicted_classes(predictions: Array) -> tuple[Array, int]:
+    """Return the predicted class of every sample, and the number of classes if it is known.
+
+    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Raises ValueError for NaN, negative ids and other shapes.
+    """
+    if predictions.ndim == 2 and predictions.shape[1] > 1:
+        return _first_highest(predictions), predictions.shape[1]
+    if predictions.ndim != 1:
+        raise ValueError(
+            f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
+        )
+    ids = as_labels(predictions, "predictions")
+    check_not_negative(ids, "predictions")
+    return ids, 0
+
+
+def _first_highest(predictions: Array) -> Array:
+    highest = []
+    for rows, block in row_blocks(predictions, "predictions"):
+        check_no_nan(block, "predictions", rows.start)
+        highest.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*highest).concat(highest)
+
+
+def _given_classes(width: int, num_classes: int | None) -> int | None:
+    """The number of classes, if columns or the option determine it; they must agree."""
+    if num_classes is None:
+        return width if width else None
+    num_classes = as_int(num_classes, "num_classes", 1)
+    if width and num_classes != width:
+        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    return num_classes
+
+
+def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
+    """The number of known classes, if the score columns or `num_classes` determine it.
+
+    Raises ValueError if they differ, or if a class id reaches it.
+    """
+    total = _given_classes(int(state["predictions_width"]), num_classes)
+    if total is not None:
+        check_class_ids(state["classes"], "references", total)
+        check_class_ids(state["predicted"], "predictions", total)
+    return total
+
+
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 #
 # Ratios of counts, and exact sums of ratios.
 
@@ -3661,12 +4022,12 @@ def sweep_loop(
         precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)
 
 
-# ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
+# ---- open_set/open_f.py ----------------------------------------------------------------------------------------------
 #
 # F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
 # greater.
 
-Sums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
+TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
 
 
 class MacroF(NamedTuple):
@@ -3688,11 +4049,11 @@ class MacroF(NamedTuple):
         """Sums over classes of precision and recall after each sample, block by block."""
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
-    def rounded(self, sums: Sums) -> Array:
+    def rounded(self, sums: TwoSums) -> Array:
         """F within 3 units in the last place, 2½ of them for the rounded sums."""
         return macro_f(*sums, self.num_classes)
 
-    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
         sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
@@ -3733,12 +4094,12 @@ class MicroF(NamedTuple):
         for sums in micro_sweep(self.correct, self.sizes, within):
             yield Swept(*sums, self.rounded(sums))
 
-    def rounded(self, sums: Sums) -> Array:
+    def rounded(self, sums: TwoSums) -> Array:
         """F, rounded once."""
         xp = array_namespace(sums[0])
         return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
 
-    def exact(self, places: np.ndarray, sums: Sums) -> list[Fraction]:
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
         """hits/(accepted + known) in fractions."""
         hits, accepted = map(to_numpy, sums)
         common = np.gcd(hits, accepted + self.known)
@@ -3798,57 +4159,12 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-# ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
-#
-# Lists of thresholds of open-set scores, and states with scores rounded up to them.
-
-def check_thresholds(t_list: Any) -> np.ndarray:
-    """Check a list of thresholds without NaN and return it as float64."""
-    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
-        t_list = [t_list]
-    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
-    if not len(thresholds):
-        raise ValueError("t_list: expected at least one threshold, got none")
-    return thresholds
-
-
-def as_text(thresholds: np.ndarray) -> np.ndarray:
-    """The distinct thresholds in ascending order, as a zero-dimensional array.
-
-    >>> as_text(np.asarray([0.5, 0.1, 0.5]))
-    array('0.1 0.5', dtype='<U7')
-    """
-    return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
-
-
-def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
-    """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
-    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
-        raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
-
-
-def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
-    if "thresholds" not in state:
-        return {}
-    entry: Any = state["thresholds"]
-    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
-    try:
-        known = as_text(check_thresholds([float(number) for number in text.split()]))
-    except ValueError:
-        raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
-    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
-        raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
-    return {"thresholds": known}
-
-
-# ---- open_set/open_f.py ----------------------------------------------------------------------------------------------
-#
 # Open-set F-scores at every distinct score, or at a list of thresholds.
 #
-# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater. As
-# t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after each
-# sample (see sweep.py). The same sweep serves any list of thresholds.
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+# As t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after
+# each sample (see sweep.py). The same sweep serves any list of thresholds.
+
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -3899,7 +4215,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
+def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
     """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
@@ -3908,7 +4224,7 @@ def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> n
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
     If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
@@ -3958,330 +4274,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
     return Swept(*map(array_namespace(places).concat, zip(*parts)))
 
 
-# ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
-#
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
-
-SIDES = ("known", "unknown")
-# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
-    "known, right class",
-    "known, wrong class",
-    "known, called known",
-    "known, called unknown",
-    "unknown, called known",
-    "unknown, called unknown",
-)
-
-
-def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the rows of a state are single samples with their original scores."""
-    if "significant_bits" in state:
-        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
-    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
-        if name in state:
-            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
-
-
-def sample_table(
-    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
-) -> dict[str, list[Any]]:
-    """The table of samples, with the outcome of each.
-
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
-    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
-    the order in which they were added, from 0, by default all.
-    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
-    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
-
-    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
-    >>> table["outcome"]
-    ['known, called known', 'known, called unknown']
-    """
-    unknown = to_numpy(is_unknown)
-    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
-    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
-    of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
-    return {
-        "sample": places.tolist(),
-        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
-        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
-        "decision": np.where(called, *SIDES[::-1]).tolist(),
-        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
-    }
-
-
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- open_set/samples.py ---------------------------------------------------------------------------------------------
-#
-# Open-set recognition: the state to which a batch of samples is reduced.
-#
-# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
-OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
-OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
-
-
-class OpenSetState(TypedDict):
-    """The state of a batch of samples.
-
-    predicted: (N,) predicted classes
-    classes: (N,) true classes, −1 for unknown
-    scores: (N,) open-set scores, higher is more unknown
-    predictions_width: the number of classes with scores; 0 if the predictions were class ids
-    counts: (N,) how many samples each entry stands for; absent, one each
-    thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
-    significant_bits: how many bits of a score were kept; absent if all were
-    """
-
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
-    thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
-
-
-def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
-    return checked_open_set(state, num_classes, t_list, None)
-
-
-def checked_open_set(
-    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
-) -> OpenSetState:
-    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
-    check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
-    width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
-    highest = (_given_classes(int(width), num_classes) or 2**63) - 1
-    checked: Any = {
-        "predicted": integer_column(state, "predicted", 0, highest),
-        "classes": integer_column(state, "classes", -1, highest),
-        "scores": score_column(state, "scores"),
-        "predictions_width": width,
-        **checked_thresholds(state, t_list),
-        **checked_bits(state, significant_bits),
-    }
-    if "counts" in state:
-        checked["counts"] = count_column(state)
-    check_rows({name: column for name, column in checked.items() if column.ndim})
-    return checked
-
-
-def open_set_state(
-    predictions: Any,
-    references: Any,
-    open_scores: Any,
-    open_labels: Any = None,
-    *,
-    num_classes: int | None,
-    t_list: float | Sequence[float] | None,
-    per_sample: bool,
-) -> OpenSetState:
-    """The state of a batch: see `reduce_open_set`."""
-    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
-    check_orientation(predictions, references)
-    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
-    unknown = None if open_labels is None else as_flags(open_labels, "open_labels")
-    check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
-    predictions, labels, scores = on_one_device(predictions, labels, scores)
-    if unknown is not None:
-        xp, unknown = array_namespace(labels), on_device(unknown, labels)
-        if bool(xp.any(~unknown & (labels < 0))):
-            raise ValueError(
-                f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
-            )
-    classes = _as_classes(labels, unknown)
-    predicted, width = predicted_classes(predictions)
-    limit = _given_classes(width, num_classes)
-    if limit is not None:
-        check_class_ids(classes, "references", limit)
-        check_class_ids(predicted, "predictions", limit)
-    width_of = np.asarray(width)
-    state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if as_bool(per_sample, "per_sample") or t_list is None:
-        return state
-    thresholds = check_thresholds(t_list)
-    rounded = rounded_up(scores, np.unique(thresholds))
-    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
-
-
-def _as_classes(labels: Array, unknown: Array | None) -> Array:
-    """True classes, −1 for unknown samples, by default those with a negative label.
-
-    Of NumPy arrays as int32 where it holds them, in half the memory.
-    """
-    xp = array_namespace(labels)
-    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        classes[part] |= -flags.astype(
-            np.int32
-        )  # all bits of −1 are set; a choice by a mask takes several times as long
-
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
-
-
-def predicted_classes(predictions: Array) -> tuple[Array, int]:
-    """Return the predicted class of every sample, and the number of classes if it is known.
-
-    Returns the first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
-    Raises ValueError for NaN, negative ids and other shapes.
-    """
-    if predictions.ndim == 2 and predictions.shape[1] > 1:
-        return _first_highest(predictions), predictions.shape[1]
-    if predictions.ndim != 1:
-        raise ValueError(
-            f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
-        )
-    ids = as_labels(predictions, "predictions")
-    check_not_negative(ids, "predictions")
-    return ids, 0
-
-
-def _first_highest(predictions: Array) -> Array:
-    highest = []
-    for rows, block in row_blocks(predictions, "predictions"):
-        check_no_nan(block, "predictions", rows.start)
-        highest.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*highest).concat(highest)
-
-
-def _given_classes(width: int, num_classes: int | None) -> int | None:
-    """The number of classes, if columns or the option determine it; they must agree."""
-    if num_classes is None:
-        return width if width else None
-    num_classes = as_int(num_classes, "num_classes", 1)
-    if width and num_classes != width:
-        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
-    return num_classes
-
-
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it.
-
-    Raises ValueError if they differ, or if a class id reaches it.
-    """
-    total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
-    return total
-
-
-# ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
+# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 #
 # Outcomes of samples in open-set recognition, at one threshold.
 
@@ -4308,9 +4301,8 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     return {**open_set_samples(state, threshold), **columns}
 
 
-# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
-#
 # macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenF(Metric):

@@ -343,7 +343,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -459,81 +459,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
@@ -655,6 +582,67 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -849,6 +837,155 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -1054,189 +1191,80 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
-#
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-_SMALL = 1 << 12  # samples
-
-
-def joined(states: Iterable[State]) -> State:
-    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    arrays: State = {}
-    for state in states:
-        arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
-
-
-def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """Join the states of batches group by group."""
-    return {group: joined(states) for group, states in states_by_group(batches).items()}
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than integer sums can hold."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
-
-    Rounded rows are always counted, so that what counting rules out never depends on the data.
-    """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
-
-    def in_one(states: Sequence[State]) -> State:
-        table = joined(states)
-        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
-        return compact_table(table, columns, counts) if worth_counting else table
-
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
-    return parts if len(parts) < 2 else [in_one(parts)]
-
-
-def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
-    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
-    parts: list[Parts] = []
-    for group, states in states_by_group(batches).items():
-        for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
-        parts += [{group: state} for state in states]
-    return parts
-
-
-def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of states."""
-    number = 0
-    for state in states:  # loops take half as long as a generator, for small batches
-        if state:
-            for columns in tables.values():
-                number += len(state[columns[0]])
-    return number
-
-
-def _gathered(states: Sequence[State]) -> list[State]:
-    """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
-
-
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
-
-
-def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = sum(num_samples(state) for parts in batches for state in parts.values())
-    check_total(samples)
-    if not samples:
-        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
-    return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """The number of samples in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
-def _ones(state: State, name: str) -> Array:
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
-
-
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # Threads: the number that share large work, decided here alone, and the function that runs work in them.
 #
 # Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 # places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
 # nothing is locked.
 #
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
@@ -1593,6 +1621,224 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
+#
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
+
+
+def joined(states: Iterable[State]) -> State:
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    arrays: State = {}
+    for state in states:
+        arrays |= state
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """Join the states of batches group by group."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than integer sums can hold."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+
+    Rounded rows are always counted, so that what counting rules out never depends on the data.
+    """
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    if grows and len(plain) == len(states):
+        return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
+
+    parts: list[State] = []
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
+
+
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
+    return number
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
+            return False
+    return True
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """The number of samples in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    try:
+        return [state[name] for state in states]
+    except KeyError:
+        return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Set[str] = frozenset()) -> State:
+    """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
+
+
+# States as bytes, for engines and files: .npz archives without pickles.
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
@@ -1746,88 +1992,8 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
-
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
-    """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
-#
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1892,9 +2058,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2371,53 +2536,7 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -2587,12 +2706,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
@@ -2668,73 +2786,7 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
@@ -2996,14 +3048,14 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
 # Which sort is faster on this machine: the compiled one, or np.sort.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
 # is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -3083,49 +3135,8 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -3203,6 +3214,45 @@ def indices(scores: Array) -> Array:
     if is_numpy_array(scores) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
+
+
+# Split values by a mask, into the chosen ones and the others.
+
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -3476,14 +3526,202 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
+
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 #
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 18  # bits of a mantissa
+_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
+
+    The bits are cut into pieces, with a sum for each that int64 holds.
+    """
+    xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is None:
+        return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    sums = np.zeros((_EXPONENTS, 3), np.int64)
+    loop(sizes, counts, totals, sums)
+    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
+    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
+    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
+    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+
+    The sums fit int64, since the sizes sum to at most 2^40.
+    """
+    ratios = np.empty(_AT_ONCE)
+    patterns = ratios.view(np.int64)
+    mask = (1 << _PIECE) - 1
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        for i in range(length):
+            ratios[i] = counts[start + i] / totals[start + i]
+        for i in range(length):
+            pattern, size = patterns[i], sizes[start + i]
+            if pattern:  # not 0.0
+                exponent = 1023 - (pattern >> 52)
+                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
+                sums[exponent, 0] += size * (mantissa & mask)
+                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
+                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
+
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # Bounds on the error of a result after scores were cut to some significant bits.
 #
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
-# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
-# the other way round; each side of the bin may have been one score or several.
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
+# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
+# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
+# negatives, or the other way round; each side of the bin may have been one score or several.
+
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
@@ -3586,264 +3824,32 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and exact sums of ratios.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
 
 
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
 
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
-
-    The bits are cut into pieces, with a sum for each that int64 holds.
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
     """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+    return math.floor(as_written(share) * total)
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
 
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
-
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
     """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
+    return max(1, math.ceil(as_written(share) * total))
 
 
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
-# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
-#
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
-    """The threshold t that exactly the samples of this score and of higher ones exceed.
-
-    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
-    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
-    """
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
-
-
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-#
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
 # Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
 # results are identical for any order of the samples, any batches and any runs.
+
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
@@ -3970,28 +3976,6 @@ AUPR = Quantity(
 )
 
 
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
-#
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
-
-def most_within(share: float | Fraction, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 0)
-    """
-    return math.floor(as_written(share) * total)
-
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
-    (7, 29, 2)
-    """
-    return max(1, math.ceil(as_written(share) * total))
-
-
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
 # Operating points: the best value of one rate over the thresholds at which another meets its bound.
@@ -4053,9 +4037,8 @@ def _count(rate: str, counts: Counts) -> tuple[Array, int]:
     }[rate]
 
 
-# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
-#
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
@@ -4131,7 +4114,7 @@ def samples_above(side: Side, threshold: float) -> int:
     return side.total - int(side.below(rows))
 
 
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
 # The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
@@ -4191,9 +4174,8 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
-# ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
-#
 # Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
+
 
 class RanksSides(Protocol):
     """A metric that computes its results from sorted sides."""
@@ -4274,9 +4256,75 @@ class PreparedSides(Prepared):
         return self.metric.tables(self, results)
 
 
-# ---- ood/measures.py -------------------------------------------------------------------------------------------------
+# ---- ranking/roc.py --------------------------------------------------------------------------------------------------
+#
+# The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
+#
+# A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
+# exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
+
+# A table with a row for each sample: its score, reference, decision and outcome.
+#
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
+
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, called known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """The table of samples, with the outcome of each.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
+# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
 # Measures of a benchmark, computed from its two sides, which are sorted once.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 
 class Sides:
     """The two sides of a benchmark, with arrays that several metrics share, computed once."""
@@ -4330,6 +4378,162 @@ def required_threshold(threshold: float | None, name: str) -> float:
 def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
     """The measure of a quantity, with the quantity's direction."""
     return Measure(quantity, quantity.higher, of_inside)
+
+
+# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
+
+
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+class OODState(TypedDict):
+    """Scores with their labels.
+
+    scores: (N,) higher is more OOD
+    labels: (N,) in_value, out_value or ignore_value
+    counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
+    """
+
+    scores: Array
+    labels: Array
+    counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
+
+
+Label = int | str  # of a side: a label, or REST
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
+def as_ood_state(
+    state: Mapping[str, Any],
+    *,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
+) -> OODState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
+    labels = _narrow(integer_column(state, "labels", *_INT64))
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
+    if "counts" in state:
+        checked["counts"] = count_column(state)
+    check_rows(checked)
+    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
+    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
+
+
+def ood_state(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    significant_bits: int | None,
+) -> OODState:
+    """The state of a batch: see `reduce_ood`."""
+    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
+    if references is None:
+        if not isinstance(predictions, tuple) or len(predictions) != 2:
+            raise TypeError(
+                "references: expected a label for each score, or predictions as a tuple "
+                "(in-distribution scores, OOD scores); got neither"
+            )
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
+        xp = array_namespace(*sides)
+        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
+        labels = [
+            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, values)
+        ]
+        return _kept(scores, _narrow(xp.concat(labels)), bits)
+    predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
+        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
+    check_lengths(predictions=scores, references=labels)
+    scores, labels = on_one_device(scores, _narrow(labels))
+    check_labels(labels, values)
+    return _kept(scores, labels, bits)
+
+
+def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
+    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
+    if bits is None:
+        return {"scores": scores, "labels": labels}
+    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
+
+
+def _narrow(labels: Array) -> Array:
+    """Labels as int8 or int16 where they fit, else as int64."""
+    xp = array_namespace(labels)
+    if labels.dtype == xp.int8:
+        return labels
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
+    return xp.astype(labels, next(fitting, xp.int64), copy=False)
+
+
+class LabelValues(NamedTuple):
+    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
+
+    inside: Label
+    out: Label
+    ignored: int | None
+
+
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
+    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return LabelValues(inside, out, ignore_value)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    if isinstance(value, str):
+        if value != REST:
+            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
+        return REST
+    return as_int(value, name, *_INT64)
+
+
+def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
+    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
+    is_out, kept = is_ood(state["labels"], values)
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    bits = None if "significant_bits" not in state else int(state["significant_bits"])
+    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
+    return out, inside
+
+
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
+    kept = None if values.ignored is None else ~equal(labels, values.ignored)
+    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
+    return is_out, kept
+
+
+def check_labels(labels: Array, values: LabelValues, name: str = "references") -> None:
+    """Raise ValueError for a label of none of the values."""
+    if REST in values:
+        return
+    first, *others = (equal(labels, value) for value in values if value is not None)
+    allowed = functools.reduce(operator.or_, others, first)
+    if not bool(array_namespace(labels).all(allowed)):
+        names = zip(values, ("in_value", "out_value", "ignore_value"))
+        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
+        raise ValueError(f"{name}: expected {expected}, got {int(labels[~allowed][0])}")
 
 
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
@@ -4735,223 +4939,7 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
     )
 
 
-# ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
-#
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
-
-SIDES = ("known", "unknown")
-# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
-    "known, right class",
-    "known, wrong class",
-    "known, called known",
-    "known, called unknown",
-    "unknown, called known",
-    "unknown, called unknown",
-)
-
-
-def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the rows of a state are single samples with their original scores."""
-    if "significant_bits" in state:
-        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
-    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
-        if name in state:
-            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
-
-
-def sample_table(
-    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
-) -> dict[str, list[Any]]:
-    """The table of samples, with the outcome of each.
-
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
-    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
-    the order in which they were added, from 0, by default all.
-    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
-    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
-
-    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
-    >>> table["outcome"]
-    ['known, called known', 'known, called unknown']
-    """
-    unknown = to_numpy(is_unknown)
-    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
-    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
-    of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
-    return {
-        "sample": places.tolist(),
-        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
-        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
-        "decision": np.where(called, *SIDES[::-1]).tolist(),
-        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
-    }
-
-
-# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
-#
-# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-_INT64 = (-(2**63), 2**63 - 1)
-
-
-class OODState(TypedDict):
-    """Scores with their labels.
-
-    scores: (N,) higher is more OOD
-    labels: (N,) in_value, out_value or ignore_value
-    counts: (N,) how many samples each entry stands for; absent, one each
-    significant_bits: how many of a score's were kept; absent where all were
-    """
-
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
-
-
-Label = int | str  # of a side: a label, or REST
-REST = "rest"  # for the label of one side: all labels that are not the other's
-
-
-def as_ood_state(
-    state: Mapping[str, Any],
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
-    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
-    labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
-    if "counts" in state:
-        checked["counts"] = count_column(state)
-    check_rows(checked)
-    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
-    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
-
-
-def ood_state(
-    predictions: Any,
-    references: Any = None,
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """The state of a batch: see `reduce_ood`."""
-    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
-    if references is None:
-        if not isinstance(predictions, tuple) or len(predictions) != 2:
-            raise TypeError(
-                "references: expected a label for each score, or predictions as a tuple "
-                "(in-distribution scores, OOD scores); got neither"
-            )
-        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
-        scores, sides = concatenate(sides), on_one_device(*sides)
-        xp = array_namespace(*sides)
-        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
-        labels = [
-            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, values)
-        ]
-        return _kept(scores, _narrow(xp.concat(labels)), bits)
-    predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
-    check_orientation(predictions, references)
-    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
-        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
-    check_lengths(predictions=scores, references=labels)
-    scores, labels = on_one_device(scores, _narrow(labels))
-    check_labels(labels, values)
-    return _kept(scores, labels, bits)
-
-
-def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
-    if bits is None:
-        return {"scores": scores, "labels": labels}
-    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
-
-
-def _narrow(labels: Array) -> Array:
-    """Labels as int8 or int16 where they fit, else as int64."""
-    xp = array_namespace(labels)
-    if labels.dtype == xp.int8:
-        return labels
-    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
-    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
-    return xp.astype(labels, next(fitting, xp.int64), copy=False)
-
-
-class LabelValues(NamedTuple):
-    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
-
-    inside: Label
-    out: Label
-    ignored: int | None
-
-
-def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
-    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
-    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
-    if inside == out:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
-    if ignore_value is not None:
-        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
-        if ignore_value in (inside, out):
-            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
-    return LabelValues(inside, out, ignore_value)
-
-
-def _as_label(value: Any, name: str) -> Label:
-    if isinstance(value, str):
-        if value != REST:
-            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
-        return REST
-    return as_int(value, name, *_INT64)
-
-
-def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
-    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
-    is_out, kept = is_ood(state["labels"], values)
-    scores, counts = state["scores"], state.get("counts")
-    if kept is not None:
-        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
-    bits = None if "significant_bits" not in state else int(state["significant_bits"])
-    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
-    return out, inside
-
-
-def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
-    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
-    kept = None if values.ignored is None else ~equal(labels, values.ignored)
-    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
-    return is_out, kept
-
-
-def check_labels(labels: Array, values: LabelValues, name: str = "references") -> None:
-    """Raise ValueError for a label of none of the values."""
-    if REST in values:
-        return
-    first, *others = (equal(labels, value) for value in values if value is not None)
-    allowed = functools.reduce(operator.or_, others, first)
-    if not bool(array_namespace(labels).all(allowed)):
-        names = zip(values, ("in_value", "out_value", "ignore_value"))
-        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
-        raise ValueError(f"{name}: expected {expected}, got {int(labels[~allowed][0])}")
-
-
-# ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
+# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
 #
 # Outcomes of samples of an out-of-distribution benchmark, at one threshold.
 
@@ -4987,9 +4975,8 @@ def ood_samples(
     }
 
 
-# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
-#
 # ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
+
 
 Name = str | Callable[..., Any]  # of a metric
 

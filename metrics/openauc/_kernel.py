@@ -352,7 +352,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -481,81 +481,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -710,6 +637,67 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -904,6 +892,155 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -1109,189 +1246,80 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
-#
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-_SMALL = 1 << 12  # samples
-
-
-def joined(states: Iterable[State]) -> State:
-    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    arrays: State = {}
-    for state in states:
-        arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
-
-
-def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """Join the states of batches group by group."""
-    return {group: joined(states) for group, states in states_by_group(batches).items()}
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than integer sums can hold."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
-
-    Rounded rows are always counted, so that what counting rules out never depends on the data.
-    """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
-
-    def in_one(states: Sequence[State]) -> State:
-        table = joined(states)
-        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
-        return compact_table(table, columns, counts) if worth_counting else table
-
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
-    return parts if len(parts) < 2 else [in_one(parts)]
-
-
-def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
-    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
-    parts: list[Parts] = []
-    for group, states in states_by_group(batches).items():
-        for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
-        parts += [{group: state} for state in states]
-    return parts
-
-
-def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of states."""
-    number = 0
-    for state in states:  # loops take half as long as a generator, for small batches
-        if state:
-            for columns in tables.values():
-                number += len(state[columns[0]])
-    return number
-
-
-def _gathered(states: Sequence[State]) -> list[State]:
-    """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
-
-
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
-
-
-def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = sum(num_samples(state) for parts in batches for state in parts.values())
-    check_total(samples)
-    if not samples:
-        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
-    return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """The number of samples in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
-def _ones(state: State, name: str) -> Array:
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
-
-
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # Threads: the number that share large work, decided here alone, and the function that runs work in them.
 #
 # Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 # places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
 # nothing is locked.
 #
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
@@ -1673,6 +1701,224 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
+#
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
+
+
+def joined(states: Iterable[State]) -> State:
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    arrays: State = {}
+    for state in states:
+        arrays |= state
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """Join the states of batches group by group."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than integer sums can hold."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+
+    Rounded rows are always counted, so that what counting rules out never depends on the data.
+    """
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    if grows and len(plain) == len(states):
+        return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
+
+    parts: list[State] = []
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
+
+
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
+    return number
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
+            return False
+    return True
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """The number of samples in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    try:
+        return [state[name] for state in states]
+    except KeyError:
+        return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Set[str] = frozenset()) -> State:
+    """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
+
+
+# States as bytes, for engines and files: .npz archives without pickles.
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
@@ -1826,88 +2072,8 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
-
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
-    """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
-#
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1972,9 +2138,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2451,53 +2616,7 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -2667,12 +2786,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
@@ -2748,73 +2866,7 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
@@ -3076,14 +3128,14 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
 # Which sort is faster on this machine: the compiled one, or np.sort.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
 # is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -3163,49 +3215,8 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/splitting.py ---------------------------------------------------------------------------------------------
-#
-# Split values by a mask, into the chosen ones and the others.
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -3283,6 +3294,45 @@ def indices(scores: Array) -> Array:
     if is_numpy_array(scores) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
+
+
+# Split values by a mask, into the chosen ones and the others.
+
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -3548,71 +3598,28 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
-#
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order before;
-# all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀ positives
-# and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its negatives, or
-# the other way round; each side of the bin may have been one score or several.
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
 
-class Bounds(NamedTuple):
-    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
 
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
     """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that never falls if a positive moves above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
-    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
-
-    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
-
-    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
-    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
-    {'a': 0.25000000000000017, 'b': None}
-    """
-    bounded: dict[str, Rate] = {}
-    for name, rate in results.items():
-        between = ends.get(name)
-        if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
-        elif name in ends:
-            bounded[name] = rate
-    return bounded
-
-
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 #
 # Ratios of counts, and exact sums of ratios.
 
@@ -3670,91 +3677,7 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return units_sum
 
 
-# ---- ranking/exceeded.py ---------------------------------------------------------------------------------------------
-#
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
-    """The threshold t that exactly the samples of this score and of higher ones exceed.
-
-    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
-    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
-    """
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
-
-
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
@@ -3836,12 +3759,112 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     return {"significant_bits": bits}
 
 
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-#
+class Bounds(NamedTuple):
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
+    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
+
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
+
+    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
+    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
+    {'a': 0.25000000000000017, 'b': None}
+    """
+    bounded: dict[str, Rate] = {}
+    for name, rate in results.items():
+        between = ends.get(name)
+        if between is not None:
+            bounded[name] = rate._replace(error=error_of(rate.value, between))
+        elif name in ends:
+            bounded[name] = rate
+    return bounded
+
+
+def error_of(value: float, ends: tuple[float, ...]) -> float:
+    """The distance to the farther end, rounded up."""
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Check that shares get distinct names in results, and return them.
+
+    Raises ValueError for different shares with the same name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # Quantities computed from runs of thresholds, any number of them in one pass.
 #
 # Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
 # results are identical for any order of the samples, any batches and any runs.
+
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
@@ -3909,56 +3932,9 @@ def twice_wins(counts: Counts) -> int:
     return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
-
-def most_within(share: float | Fraction, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 0)
-    """
-    return math.floor(as_written(share) * total)
-
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
-    (7, 29, 2)
-    """
-    return max(1, math.ceil(as_written(share) * total))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them.
-
-    Raises ValueError for different shares with the same name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
-
-
-# ---- ranking/named_points.py -----------------------------------------------------------------------------------------
-#
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
 
 def check_thresholds_exist(results: Results) -> None:
     """Raise ValueError for an operating point that only samples which score −inf reach."""
@@ -3970,7 +3946,7 @@ def check_thresholds_exist(results: Results) -> None:
             )
 
 
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
 # The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
 
@@ -4030,9 +4006,8 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
-# ---- ranking/prepared_sides.py ---------------------------------------------------------------------------------------
-#
 # Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
+
 
 class RanksSides(Protocol):
     """A metric that computes its results from sorted sides."""
@@ -4113,438 +4088,75 @@ class PreparedSides(Prepared):
         return self.metric.tables(self, results)
 
 
-# ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
+# ---- ranking/roc.py --------------------------------------------------------------------------------------------------
 #
-# Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
-
-DEFAULT_TPR = 0.95
-
-
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
-    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def score_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest score that at least a share of the unknown samples has or exceeds."""
-    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
-
-
-# ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
+# The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
 #
-# The correct-classification rate at a false-positive rate: a point of the OSCR curve.
+# A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
+# exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
 
-def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
-    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total:
-        return correct.total / num_known
-    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
-
-
-# ---- open_set/risk_areas.py ------------------------------------------------------------------------------------------
+# A table with a row for each sample: its score, reference, decision and outcome.
 #
-# Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
-#
-# If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
-# clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
-
-_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
-_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
-_SERIES = 32  # from where the series of harmonic numbers is exact in float64
-_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 
-def places(counts: Counts) -> tuple[Array, Array]:
-    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
-    accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
-    return accepted, counts.sizes + counts.fp - counts.above
-
-
-def _correction(numbers: np.ndarray) -> np.ndarray:
-    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
-    square = 1 / (numbers + 0.5) ** 2
-    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
-    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
-
-
-def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
-    """Σ 1/k of start < k ≤ stop."""
-    stop = np.broadcast_to(stop, start.shape)
-    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
-
-
-def _sum_over_errors(counts: Counts) -> int:
-    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
-
-    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
-    """
-    # on the host: the logarithms of array libraries differ in their last bits
-    before, tied = (to_numpy(column) for column in places(counts))
-    mean = 1 - before / tied * _harmonic(before, before + tied)
-    middle = (tied + 1) / 2
-    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
-    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
-    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
-
-
-def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum if several scores were cut to one."""
-    unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
-
-
-def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
-
-
-def area_of_sum(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
-
-
-def both_sides(first: Side, second: Side) -> Side:
-    """Merge the samples of two sides into one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None and second.before is None:
-        return as_side(scores)
-    return as_side(scores, xp.concat([first.sizes, second.sizes]))
-
-
-def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
-    lost = 2 * num_errors * num_right - sum(wins)
-    return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
-
-
-AURC = Quantity(
-    _sum_over_errors,
-    _area,
-    False,
-    Bounds(
-        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
-        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
-    ),
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, called known",
+    "unknown, called unknown",
 )
-AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
-# ---- open_set/risk_costs.py ------------------------------------------------------------------------------------------
-#
-# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
-#
-# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
-# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
-# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
-# over a common denominator: each result is divided once.
-
-_LARGEST_INT = 1 << 62
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the rows of a state are single samples with their original scores."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
 
 
-class Costs(NamedTuple):
-    """Costs of errors, and weights of samples.
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """The table of samples, with the outcome of each.
 
-    unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
-    unknown_share: π, the share of unknown samples; None for their share in the data
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
+    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
+    the order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
     """
-
-    unknown: Fraction
-    wrong: Fraction
-    unknown_share: Fraction | None = None
-
-
-class _Weights(NamedTuple):
-    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
-
-    loss_unknown: int
-    loss_wrong: int
-    unknown: int
-    known: int
-
-
-def risks_with_costs(
-    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
-) -> dict[str, float]:
-    """Risks of `risk_coverage` by name, with costs.
-
-    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
-    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
-    """
-    accepted = _accepted(unknown, wrong, right)
-    weights = _weights(unknown.total, wrong.total + right.total, costs)
-    risks = {}
-    for name, (kind, share) in wanted.items():
-        if kind == "aurc":
-            risks[name] = _area_with_costs(unknown, wrong, right, costs)
-        elif kind == "augrc":
-            risks[name] = _generalised_with_costs(accepted, weights)
-        elif kind == "risk@cov":
-            risks[name] = _risk_with_costs(share, accepted, weights, costs)
-        else:
-            risks[name] = _coverage_with_costs(share, accepted, weights)
-    return risks
-
-
-def _accepted(*sides: Side) -> list[np.ndarray]:
-    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
-    int64 each.
-    """
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = distinct_values(xp.concat(scores))
-    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
-    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
-
-
-def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
-    of_unknown, of_known = Fraction(1), Fraction(1)
-    if costs.unknown_share is not None:
-        if not num_unknown or not num_known:
-            raise ValueError(
-                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
-            )
-        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
-    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
-    unit = math.lcm(*(each.denominator for each in exact))
-    return _Weights(*(int(each * unit) for each in exact))
-
-
-def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
-    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
-    unknown, wrong, right = accepted
-    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
-    if most >= _LARGEST_INT:
-        unknown, wrong, right = (column.astype(object) for column in accepted)
-    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
-    return loss, weights.unknown * unknown + weights.known * (wrong + right)
-
-
-def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
-    if costs.unknown_share is not None:
-        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
-    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
-    total = unknown.total + wrong.total + right.total
-    sums = 0
-    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
-        if errors.total:
-            counts = runs(*sort_sides(errors, both_sides(*others)))
-            sums += int(cost * unit) * sum(map(AURC.part, counts))
-    return area_of_sum(sums, unit * total)
-
-
-def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
-    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
-
-    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
-        """2·∫ errors d(weighed), in counts."""
-        twice = errors[1:] + errors[:-1]
-        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
-
-    unknown, wrong, right = accepted
-    known = wrong + right
-    area = sum(
-        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
-        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
-    )
-    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
-    return area / (2 * whole**2)
-
-
-def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
-    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
-    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
-    if costs.unknown_share is not None:
-        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
-        at = int(np.argmax(enough))
-        return int(loss[at]) / int(weight[at])
-    # all weigh the same, so that weights are numbers of samples
-    counts = accepted[0] + accepted[1] + accepted[2]
-    number = least_reaching(coverage, int(counts[-1]))
-    at = int(np.searchsorted(counts, number))
-    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
-    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
-    return expected / (weights.known * number * tied)
-
-
-def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
-    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
-    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
-    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
-
-
-# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
-#
-# Risk and coverage of a classifier that abstains from the samples that look most unknown.
-#
-# Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
-# misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
-# k/N, the risk e(k)/k and the generalised risk e(k)/N.
-
-_AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
-
-
-def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
-    """Check the options of costs and shares; None without either."""
-    if ood_cost is None and unknown_share is None:
-        return None
-    cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
-    share = None if unknown_share is None else as_written(as_open_share(unknown_share, "unknown_share"))
-    return Costs(Fraction(1), Fraction(1), share) if cost is None else Costs(cost, 1 - cost, share)
-
-
-def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
-    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
-    names = plain_value(metrics)
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = [names]
-    return {str(each): _parsed(each, name) for each in names}
-
-
-def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
     return {
-        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
-        for each, (kind, share) in risk_names(metrics, name).items()
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
 
 
-def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """The values of quantities."""
-    if not errors.total and not right.total:
-        raise ValueError("errors: expected at least one sample that is an error or right, got none")
-    if not errors.total:
-        return {name: quantity.value([], 0, right.total) for name, quantity in wanted.items()}
-    return quantities(*sort_sides(errors, right), wanted)
-
-
-def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
-    if isinstance(metric, str) and metric in _AREAS:
-        return metric, Fraction(1)
-    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
-    if match:
-        share = Fraction(match[2]) / 100
-        if share <= 1 and (share or match[1] == "coverage@risk"):
-            return match[1], share
-    points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
-    raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
-
-
-def _risk_at(coverage: float) -> Quantity:
-    def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
-        xp = array_namespace(counts.tp)
-        accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
-        before, tied = places(counts)
-        whole, some = before + tied <= accepted, (before < accepted) & (accepted < before + tied)
-        errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
-        return int(xp.sum(counts.sizes[whole])), errors * (accepted - lower), equal
-
-    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
-        accepted = least_reaching(coverage, num_errors + num_right)
-        whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
-        return (whole * (tied or 1) + split) / (accepted * (tied or 1))
-
-    return Quantity(part, value, False, in_either_order(part))
-
-
-def _coverage_at(risk: float) -> Quantity:
-    def part(counts: Counts) -> int:
-        xp = array_namespace(counts.tp)
-        before, _ = places(counts)
-        some = before > 0
-        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
-        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
-
-    def value(parts: list[int], num_errors: int, num_right: int) -> float:
-        total = num_errors + num_right
-        return max([*parts, total if num_errors / total <= risk else 0]) / total
-
-    return Quantity(part, value, True)
-
-
-_POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
-
-
-# ---- open_set/cut_scores.py ------------------------------------------------------------------------------------------
-#
-# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
-
-Ends = tuple[float, ...]
-
-
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
-) -> dict[str, Ends | None]:
-    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
-
-    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
-    point was in the same bin, with all or part of the bin above it.
-    """
-    bits = unknown.bits
-    assert bits is not None  # the caller's scores were cut
-    num_known = correct.total + wrong.total
-    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
-    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
-    return {
-        "openauc": tuple(wins / pairs for wins in over_correct),
-        "closed_set_accuracy": None,
-        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
-        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
-        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
-    }
-
-
-def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
-    if not known.total:
-        return 0, 0
-    wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
-    _, least, most = bounded({"": wins}, bits)[""].of(runs(*sort_sides(unknown, known)))
-    return least, most
-
-
-def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most hits.
-
-    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
-    """
-    enough = least_reaching(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below, through = zip(*(_below(side, threshold, bits) for side in known))
-    was_one = not _of_range(threshold, bits)
-    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
-
-
-def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total or not correct.total:
-        return correct.total, correct.total
-    return _below(correct, unknown.at(accepted), bits)
-
-
-def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
-    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
-    return side.below_score(threshold), side.below_score(reached)
-
-
-def _of_range(threshold: float, bits: int) -> bool:
-    return bool(was_cut(np.asarray([threshold]), bits)[0])
-
-
-# ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
+# ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
 # Lists of thresholds of open-set scores, and states with scores rounded up to them.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 
 def check_thresholds(t_list: Any) -> np.ndarray:
     """Check a list of thresholds without NaN and return it as float64."""
@@ -4580,15 +4192,11 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
     return {"thresholds": known}
 
 
-# ---- open_set/samples.py ---------------------------------------------------------------------------------------------
-#
 # Open-set recognition: the state to which a batch of samples is reduced.
 #
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
 
 _FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
@@ -4732,9 +4340,8 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
     return num_classes
 
 
-# ---- open_set/known_unknown.py ---------------------------------------------------------------------------------------
-#
 # Open-set recognition in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
+
 
 SIDES_OF_XCURVE = frozenset(
     {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
@@ -4817,63 +4424,7 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     return kept
 
 
-# ---- ranking/per_sample.py -------------------------------------------------------------------------------------------
-#
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
-
-SIDES = ("known", "unknown")
-# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
-RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
-    "known, right class",
-    "known, wrong class",
-    "known, called known",
-    "known, called unknown",
-    "unknown, called known",
-    "unknown, called unknown",
-)
-
-
-def check_samples(state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the rows of a state are single samples with their original scores."""
-    if "significant_bits" in state:
-        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
-    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
-        if name in state:
-            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
-
-
-def sample_table(
-    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
-) -> dict[str, list[Any]]:
-    """The table of samples, with the outcome of each.
-
-    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether a sample is called unknown;
-    is_right (N,), whether the class of a known sample is right, None without classes; samples (N,), their places in
-    the order in which they were added, from 0, by default all.
-    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
-    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
-
-    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
-    >>> table["outcome"]
-    ['known, called known', 'known, called unknown']
-    """
-    unknown = to_numpy(is_unknown)
-    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
-    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
-    of_known = np.where(called, CALLED_UNKNOWN, kinds)
-    of_unknown = np.where(called, UNKNOWN_CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN)
-    return {
-        "sample": places.tolist(),
-        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
-        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
-        "decision": np.where(called, *SIDES[::-1]).tolist(),
-        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
-    }
-
-
-# ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
+# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 #
 # Outcomes of samples in open-set recognition, at one threshold.
 
@@ -4890,12 +4441,424 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
+# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
+#
+# Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
+#
+# If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
+# clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
+
+_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
+_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
+_SERIES = 32  # from where the series of harmonic numbers is exact in float64
+_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+
+
+def places(counts: Counts) -> tuple[Array, Array]:
+    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
+    accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
+    return accepted, counts.sizes + counts.fp - counts.above
+
+
+def _correction(numbers: np.ndarray) -> np.ndarray:
+    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
+    square = 1 / (numbers + 0.5) ** 2
+    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
+    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
+
+
+def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
+    """Σ 1/k of start < k ≤ stop."""
+    stop = np.broadcast_to(stop, start.shape)
+    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
+
+
+def _sum_over_errors(counts: Counts) -> int:
+    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
+
+    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
+    """
+    # on the host: the logarithms of array libraries differ in their last bits
+    before, tied = (to_numpy(column) for column in places(counts))
+    mean = 1 - before / tied * _harmonic(before, before + tied)
+    middle = (tied + 1) / 2
+    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
+    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
+    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
+
+
+def _margin(counts: Counts, was_cut: Array) -> int:
+    """The most that rounding may add to the sum if several scores were cut to one."""
+    unsure = was_cut & (places(counts)[1] > 1)
+    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
+
+
+def _area(sums: list[int], num_errors: int, num_right: int) -> float:
+    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
+
+
+def area_of_sum(total_risk: int, number: int) -> float:
+    """A mean of risks from their sum, divided once, at most 1."""
+    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+
+
+def both_sides(first: Side, second: Side) -> Side:
+    """Merge the samples of two sides into one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None and second.before is None:
+        return as_side(scores)
+    return as_side(scores, xp.concat([first.sizes, second.sizes]))
+
+
+def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
+    lost = 2 * num_errors * num_right - sum(wins)
+    return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
+
+
+AURC = Quantity(
+    _sum_over_errors,
+    _area,
+    False,
+    Bounds(
+        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
+        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
+    ),
+)
+AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
+
+
+# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
+#
+# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
+# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
+# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
+# over a common denominator: each result is divided once.
+
+
+_LARGEST_INT = 1 << 62
+
+
+class Costs(NamedTuple):
+    """Costs of errors, and weights of samples.
+
+    unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
+    unknown_share: π, the share of unknown samples; None for their share in the data
+    """
+
+    unknown: Fraction
+    wrong: Fraction
+    unknown_share: Fraction | None = None
+
+
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
+
+
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs.
+
+    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
+    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
+    """
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    risks = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            risks[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
+
+
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
+    """
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = distinct_values(xp.concat(scores))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
+
+
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
+
+
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
+
+
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(AURC.part, counts))
+    return area_of_sum(sums, unit * total)
+
+
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(coverage, int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
+_AREAS = {"aurc": AURC, "augrc": AUGRC}
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
+
+
+def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
+    """Check the options of costs and shares; None without either."""
+    if ood_cost is None and unknown_share is None:
+        return None
+    cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
+    share = None if unknown_share is None else as_written(as_open_share(unknown_share, "unknown_share"))
+    return Costs(Fraction(1), Fraction(1), share) if cost is None else Costs(cost, 1 - cost, share)
+
+
+def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
+    """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    names = plain_value(metrics)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        names = [names]
+    return {str(each): _parsed(each, name) for each in names}
+
+
+def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
+    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
+    return {
+        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
+        for each, (kind, share) in risk_names(metrics, name).items()
+    }
+
+
+def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """The values of quantities."""
+    if not errors.total and not right.total:
+        raise ValueError("errors: expected at least one sample that is an error or right, got none")
+    if not errors.total:
+        return {name: quantity.value([], 0, right.total) for name, quantity in wanted.items()}
+    return quantities(*sort_sides(errors, right), wanted)
+
+
+def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
+    if isinstance(metric, str) and metric in _AREAS:
+        return metric, Fraction(1)
+    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
+    if match:
+        share = Fraction(match[2]) / 100
+        if share <= 1 and (share or match[1] == "coverage@risk"):
+            return match[1], share
+    points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
+    raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
+
+
+def _risk_at(coverage: float) -> Quantity:
+    def part(counts: Counts) -> tuple[int, int, int]:
+        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
+        xp = array_namespace(counts.tp)
+        accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
+        before, tied = places(counts)
+        whole, some = before + tied <= accepted, (before < accepted) & (accepted < before + tied)
+        errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
+        return int(xp.sum(counts.sizes[whole])), errors * (accepted - lower), equal
+
+    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
+        accepted = least_reaching(coverage, num_errors + num_right)
+        whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
+        return (whole * (tied or 1) + split) / (accepted * (tied or 1))
+
+    return Quantity(part, value, False, in_either_order(part))
+
+
+def _coverage_at(risk: float) -> Quantity:
+    def part(counts: Counts) -> int:
+        xp = array_namespace(counts.tp)
+        before, _ = places(counts)
+        some = before > 0
+        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
+        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
+
+    def value(parts: list[int], num_errors: int, num_right: int) -> float:
+        total = num_errors + num_right
+        return max([*parts, total if num_errors / total <= risk else 0]) / total
+
+    return Quantity(part, value, True)
+
+
+_POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
+
+
+# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
+
+
+Ends = tuple[float, ...]
+
+
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
+) -> dict[str, Ends | None]:
+    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
+
+    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
+    point was in the same bin, with all or part of the bin above it.
+    """
+    bits = unknown.bits
+    assert bits is not None  # the caller's scores were cut
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
+    }
+
+
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
+    if not known.total:
+        return 0, 0
+    wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+    _, least, most = bounded({"": wins}, bits)[""].of(runs(*sort_sides(unknown, known)))
+    return least, most
+
+
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits.
+
+    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
+    """
+    enough = least_reaching(tpr, unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+
+
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
+
+
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
+
+
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
 #
+# Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
+
+DEFAULT_TPR = 0.95
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
+    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
+
+
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 #
 # Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
 # known ones. So the three kinds are sorted separately, each once.
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):

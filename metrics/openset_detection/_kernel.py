@@ -331,7 +331,7 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+# ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
@@ -458,81 +458,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
-#
 # Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
 
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
@@ -635,6 +562,69 @@ def check_lengths(**columns: Array | None) -> None:
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
+    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    bad = ~np.isfinite(table)
+    if infinite is not None:
+        bad[:, infinite] = np.isnan(table[:, infinite])
+    if bad.any():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
+    return table.astype(np.float64)
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- metric/groups.py ------------------------------------------------------------------------------------------------
@@ -829,6 +819,155 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
+    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
+
+
+@cache
+def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
+    """The names of the options that a function takes and a metric has."""
+    return tuple(name for name in keyword_options(function) if name in metric.options)
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    options = options_for(metric.reduce, metric)
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns, **options))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns, **options))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -1034,189 +1173,80 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- metric/joining.py -----------------------------------------------------------------------------------------------
-#
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-_SMALL = 1 << 12  # samples
-
-
-def joined(states: Iterable[State]) -> State:
-    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    arrays: State = {}
-    for state in states:
-        arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
-
-
-def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """Join the states of batches group by group."""
-    return {group: joined(states) for group, states in states_by_group(batches).items()}
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than integer sums can hold."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
-
-    Rounded rows are always counted, so that what counting rules out never depends on the data.
-    """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
-
-    def in_one(states: Sequence[State]) -> State:
-        table = joined(states)
-        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
-        return compact_table(table, columns, counts) if worth_counting else table
-
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
-    return parts if len(parts) < 2 else [in_one(parts)]
-
-
-def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
-    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
-    parts: list[Parts] = []
-    for group, states in states_by_group(batches).items():
-        for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
-        parts += [{group: state} for state in states]
-    return parts
-
-
-def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of states."""
-    number = 0
-    for state in states:  # loops take half as long as a generator, for small batches
-        if state:
-            for columns in tables.values():
-                number += len(state[columns[0]])
-    return number
-
-
-def _gathered(states: Sequence[State]) -> list[State]:
-    """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
-
-
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
-
-
-def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = sum(num_samples(state) for parts in batches for state in parts.values())
-    check_total(samples)
-    if not samples:
-        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
-    return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """The number of samples in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
-def _ones(state: State, name: str) -> Array:
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
-
-
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
+# Memory of freed arrays, which a process keeps for its next ones.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
 # Threads: the number that share large work, decided here alone, and the function that runs work in them.
 #
 # Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 # places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
 # nothing is locked.
 #
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a process
-# pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
@@ -1598,6 +1628,224 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
+#
+# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
+
+
+def joined(states: Iterable[State]) -> State:
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    arrays: State = {}
+    for state in states:
+        arrays |= state
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """Join the states of batches group by group."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than integer sums can hold."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+
+    Rounded rows are always counted, so that what counting rules out never depends on the data.
+    """
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    if grows and len(plain) == len(states):
+        return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
+
+    parts: list[State] = []
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
+
+
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
+
+
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
+    return number
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
+
+
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
+
+
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
+            return False
+    return True
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """The number of samples in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    try:
+        return [state[name] for state in states]
+    except KeyError:
+        return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Set[str] = frozenset()) -> State:
+    """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
+
+
+# States as bytes, for engines and files: .npz archives without pickles.
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
@@ -1751,88 +1999,8 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# ---- metric/counted.py -----------------------------------------------------------------------------------------------
-#
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# ---- metric/reducing.py ----------------------------------------------------------------------------------------------
-#
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
-
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
-    """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    options = options_for(metric.reduce, metric)
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
-#
 # Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
 
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
@@ -1897,9 +2065,8 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
-# ---- metric/summary.py -----------------------------------------------------------------------------------------------
-#
 # Results of states: of all samples, or of each group and their means; with intervals on request.
+
 
 StatesByGroup = Mapping[str, Sequence[State]]
 
@@ -2376,53 +2543,7 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- metric/packing.py -----------------------------------------------------------------------------------------------
-#
-# States as bytes, for engines and files: .npz archives without pickles.
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/processes.py ---------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # Gather states on process 0, through files in a folder that all processes see.
 #
@@ -2592,12 +2713,11 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
-# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-#
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
 # silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
@@ -2673,199 +2793,6 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- arrays/freed_memory.py ------------------------------------------------------------------------------------------
-#
-# Memory of freed arrays, which a process keeps for its next ones.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
-#
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and exact sums of ratios.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
-
-    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
-    (1.0, 0.23809523809523808)
-    """
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
-
-    The bits are cut into pieces, with a sum for each that int64 holds.
-    """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
-
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
-
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
-    """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
-# ---- detection/average_precision.py ----------------------------------------------------------------------------------
-#
-# Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence.
-
-Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
-
-
-def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
-    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
-    tp, fp = _where_tp_rises(tp, fp)
-    if not num_objects or not len(tp):
-        return 0, 1
-    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
-
-
-def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
-    """Average precision at recalls of 0, 1/s, …, 1: s = 10 in VOC until 2009, 100 in COCO; as a ratio.
-
-    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
-
-    Recalls are compared as integers; COCO's code compares them with steps of floats, and misses a recall of 0.57.
-    Parameters: steps s, others as those of `voc_average_precision`. Sources: Everingham et al., The Pascal VOC
-    Challenge, IJCV 2010; Lin et al., Microsoft COCO, ECCV 2014, and its code.
-
-    >>> area, total = interpolated_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10, steps=10)
-    >>> area / total == 4 / 11
-    True
-    """
-    tp, fp = _where_tp_rises(tp, fp)
-    places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
-    reached = places[places < len(tp)]
-    if not num_objects or not len(reached):
-        return 0, 1
-    precisions = _envelope(tp, fp)[reached]
-    return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
-
-
-def mean_of(aps: Sequence[Ratio]) -> float:
-    """The mean of average precisions, rounded once; 0.0 of none."""
-    return rounded_sum(aps, len(aps)) if aps else 0.0
-
-
-def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
-    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
-    return tp[rises], fp[rises]
-
-
-def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
-    """The highest precision at each confidence or below."""
-    precision = tp / np.maximum(tp + fp, 1)
-    return np.maximum.accumulate(precision[::-1])[::-1]
-
-
-AveragePrecision: TypeAlias = Callable[[np.ndarray, np.ndarray, int], Ratio]
-AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
-    "all": area_of_all_points,
-    "11-point": partial(interpolated_average_precision, steps=10),
-}
-
-
 # ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
 #
 # Convert other libraries' boxes of one image to a dict, without importing these libraries.
@@ -2911,76 +2838,117 @@ def is_ultralytics(image: Any) -> bool:
     return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
-# ---- arrays/states.py ------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its type,
-# as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
-    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    bad = ~np.isfinite(table)
-    if infinite is not None:
-        bad[:, infinite] = np.isnan(table[:, infinite])
-    if bad.any():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
-    return table.astype(np.float64)
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
 #
-# Boxes of images: the columns of detection laid out in two tables and checked.
+# Corners of boxes with their rounding errors, and the exact IoU of two boxes.
+#
+# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
+# so that an IoU is a fraction of the numbers of the input.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
+_TINY = 2.0**-900  # parts of areas below it may underflow
+
+
+class Corners(NamedTuple):
+    """Corners of boxes.
+
+    rounded: (n, 4) x1, y1, x2, y2
+    remainders: (n, 4) the rounding error of each
+    border: pixels to add to the far corners, 0 or 1
+    """
+
+    rounded: np.ndarray
+    remainders: np.ndarray
+    border: int
+
+    def parts(self, row: Any) -> list[float]:
+        """Four corners of a box, the remainder to add to each of them, and the border."""
+        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
+
+    def doubt(self) -> np.ndarray:
+        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
+
+        It is infinite for a box whose area is too small for float64. Returns an array (n,), or a zero of shape () if
+        no box is in doubt.
+        """
+        exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
+        if exact and self._sides_reach(_TINY**0.5):  # the usual case
+            return np.zeros(())
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        with np.errstate(over="ignore"):
+            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
+        doubt = np.where(tiny, np.inf, 0.0)
+        if exact:
+            return doubt
+        for far, side in zip((2, 3), sides):
+            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
+            if self.border:
+                off += np.abs(self.rounded[:, far]) * 2.0**-52
+            with np.errstate(divide="ignore"):
+                doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
+        return doubt
+
+    def _sides_reach(self, least: float) -> bool:
+        """Whether each side, without its border, is at least `least` long."""
+        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
+        if loop is not None:
+            return bool(loop(self.rounded, least))
+        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
+        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
+
+
+def repeats_zeros(remainders: np.ndarray) -> bool:
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    return len(remainders) > 1 and remainders.strides[0] == 0
+
+
+def sides_reach(corners: Any, least: float) -> bool:
+    """Whether each side of boxes xyxy is at least `least` long."""
+    every = True
+    for i in range(len(corners)):
+        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
+    return every
+
+
+def exact_ious(
+    ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
+) -> tuple[list[Fraction], np.ndarray]:
+    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
+    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
+    return exact, place
+
+
+def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
+    """A number for the box of each row, from 0: the same for equal boxes."""
+    some, place = np.unique(rows, return_inverse=True)
+    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
+    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
+
+
+def _exact_iou(box: list[float], other: list[float]) -> Fraction:
+    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
+    ratios = [part.as_integer_ratio() for part in (*box, *other)]
+    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
+    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    a, b = _corners(parts[:9]), _corners(parts[9:])
+    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
+    intersection = sides[0] * sides[1]
+    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
+    return Fraction(intersection, union) if union else Fraction()
+
+
+def _corners(parts: Sequence[int]) -> list[int]:
+    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
+
+
+# Boxes of images: the columns of detection laid out in two tables and checked.
+
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
@@ -3230,7 +3198,57 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
 
 
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+# The order of images by their boxes, independent of the order of images and of boxes.
+#
+# Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
+# decides, and so only images that share it are compared whole.
+
+
+def places_of_images(state: DetectionState) -> np.ndarray:
+    """The place of each image among the distinct ones, (N,) int64."""
+    numbers, predictions = state["num_predictions"], state["predictions"]
+    groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
+    alike = np.bincount(groups)[groups] > 1
+    content = _contents(numbers, predictions, state["prediction_remainders"], alike)
+    objects = np.column_stack([state["references"], state["ignored"]])
+    true = _contents(state["num_references"], objects, state["reference_remainders"], alike)
+    images = [*zip(groups.tolist(), content, true)]
+    place = {image: i for i, image in enumerate(sorted(set(images)))}
+    return np.asarray([place[image] for image in images], dtype=np.int64)
+
+
+def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
+    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
+    some = np.flatnonzero(numbers)
+    groups = np.zeros(len(numbers), np.int64)
+    if len(some):
+        rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
+        image = np.repeat(np.arange(len(some)), numbers[some])
+        columns = [*boxes.T] if repeats_zeros(remainders) else [*boxes.T, *remainders.T]
+        for column in reversed(columns):  # the last counts first
+            if len(rows) == len(some):
+                break
+            values = column[rows]
+            first = values == np.minimum.reduceat(values, starts)[image]
+            rows, image = rows[first], image[first]
+            starts = np.flatnonzero(np.diff(image, prepend=-1))
+        keys = (boxes[rows[starts], 0] + 0.0).view(np.uint64)  # 0.0 for −0.0
+        in_bytes = keys.astype("<u8").view(">u8")
+        groups[some] = 1 + np.unique(in_bytes, return_inverse=True)[1]
+    return groups
+
+
+def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, chosen: np.ndarray) -> list[bytes]:
+    """The boxes of chosen images, sorted, as bytes; none of the others."""
+    rows, numbers = np.repeat(chosen, numbers), np.where(chosen, numbers, 0)
+    table = np.concatenate([boxes[rows], remainders[rows]], axis=1) + 0.0  # 0.0 for −0.0
+    image = np.repeat(np.arange(len(numbers)), numbers)
+    content = table[np.lexsort((*table.T, image))].tobytes()
+    ends = (np.cumsum(numbers) * table.itemsize * table.shape[1]).tolist()
+    return [content[start:end] for start, end in zip([0, *ends], ends)]
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
 # A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
 #
@@ -3492,14 +3510,14 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# ---- arrays/sort_choice.py -------------------------------------------------------------------------------------------
-#
 # Which sort is faster on this machine: the compiled one, or np.sort.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
 # with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
 # is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed anew.
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
 
 LARGE = 1 << 22  # scores that no cache holds
 
@@ -3579,9 +3597,8 @@ def _measured(dtype: str, size: int) -> float:
     return min(times[np.sort]) / min(times[ours])
 
 
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
 # Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -3621,112 +3638,7 @@ def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
     return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
 
 
-# ---- detection/corners.py --------------------------------------------------------------------------------------------
-#
-# Corners of boxes with their rounding errors, and the exact IoU of two boxes.
-#
-# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
-# so that an IoU is a fraction of the numbers of the input.
-
-_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
-_TINY = 2.0**-900  # parts of areas below it may underflow
-
-
-class Corners(NamedTuple):
-    """Corners of boxes.
-
-    rounded: (n, 4) x1, y1, x2, y2
-    remainders: (n, 4) the rounding error of each
-    border: pixels to add to the far corners, 0 or 1
-    """
-
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
-
-    def parts(self, row: Any) -> list[float]:
-        """Four corners of a box, the remainder to add to each of them, and the border."""
-        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
-
-    def doubt(self) -> np.ndarray:
-        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
-
-        It is infinite for a box whose area is too small for float64. Returns an array (n,), or a zero of shape () if
-        no box is in doubt.
-        """
-        exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # the usual case
-            return np.zeros(())
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
-        with np.errstate(over="ignore"):
-            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
-        doubt = np.where(tiny, np.inf, 0.0)
-        if exact:
-            return doubt
-        for far, side in zip((2, 3), sides):
-            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
-            if self.border:
-                off += np.abs(self.rounded[:, far]) * 2.0**-52
-            with np.errstate(divide="ignore"):
-                doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
-        return doubt
-
-    def _sides_reach(self, least: float) -> bool:
-        """Whether each side, without its border, is at least `least` long."""
-        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
-        if loop is not None:
-            return bool(loop(self.rounded, least))
-        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
-        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
-
-
-def repeats_zeros(remainders: np.ndarray) -> bool:
-    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
-    return len(remainders) > 1 and remainders.strides[0] == 0
-
-
-def sides_reach(corners: Any, least: float) -> bool:
-    """Whether each side of boxes xyxy is at least `least` long."""
-    every = True
-    for i in range(len(corners)):
-        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
-    return every
-
-
-def exact_ious(
-    ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
-) -> tuple[list[Fraction], np.ndarray]:
-    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
-    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
-    return exact, place
-
-
-def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
-    """A number for the box of each row, from 0: the same for equal boxes."""
-    some, place = np.unique(rows, return_inverse=True)
-    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
-    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
-
-
-def _exact_iou(box: list[float], other: list[float]) -> Fraction:
-    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    ratios = [part.as_integer_ratio() for part in (*box, *other)]
-    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
-    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
-    a, b = _corners(parts[:9]), _corners(parts[9:])
-    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
-    intersection = sides[0] * sides[1]
-    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
-    return Fraction(intersection, union) if union else Fraction()
-
-
-def _corners(parts: Sequence[int]) -> list[int]:
-    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
-
-
-# ---- detection/pairs.py ----------------------------------------------------------------------------------------------
+# ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
 # Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
 
@@ -3888,13 +3800,12 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
     return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
 
 
-# ---- detection/overlap.py --------------------------------------------------------------------------------------------
-#
 # Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 #
 # The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
-# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such as
-# one of width 1 at 1e16.
+# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such
+# as one of width 1 at 1e16.
+
 
 _ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
 _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
@@ -4107,6 +4018,71 @@ class Rules:
         return list(self.known_classes or ())
 
 
+# The classes of an evaluation, and the place of a box's class among them, which is its row in tables by class.
+
+
+_FEW = 1 << 10  # ids
+
+
+def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
+    """The known classes and those of some predictions, in ascending order; the last is "unknown".
+
+    >>> evaluated_classes([3, 1], 7, np.asarray([7.0, 5.0, 1.0]))
+    [1, 3, 5, 7]
+    >>> evaluated_classes([3, 1], 0, np.asarray([2.0]))
+    [1, 2, 3, 0]
+    """
+    return [*sorted({*known, *distinct_integers(labels)} - {unknown_id}), unknown_id]
+
+
+def distinct_integers(numbers: np.ndarray) -> list[int]:
+    """The distinct ones among integers in float64, in ascending order.
+
+    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
+    [-1, 5]
+    """
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if highest - lowest >= max(len(numbers), _FEW):
+        return np.unique(numbers.astype(np.int64)).tolist()
+    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
+    loop = worth_compiling(flag_numbers, len(numbers), numbers)
+    if loop is None:
+        occurs[numbers.astype(np.int64) - lowest] = True
+    else:
+        loop(numbers, lowest, occurs)
+    return (np.flatnonzero(occurs) + lowest).tolist()
+
+
+def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
+    """Set the flag of each number, from the lowest on."""
+    for number in numbers:
+        occurs[int(number) - lowest] = True
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class, as int16 or int64."""
+    dtype = np.int16 if len(classes) < 1 << 15 else np.int64  # NumPy sorts int16 by its digits
+    lowest, number = min(classes), max(classes) - min(classes) + 1
+    if number <= max(len(labels), _FEW):  # ten times as fast as a search
+        rows = np.zeros(number, dtype)
+        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
+        loop = worth_compiling(write_rows, len(labels), labels)
+        if loop is None:
+            return rows[labels.astype(np.int64) - lowest]
+        of_labels = np.empty(len(labels), dtype)
+        loop(labels, lowest, rows, of_labels)
+        return of_labels
+    *others, unknown_id = classes
+    rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
+    return np.where(labels == unknown_id, len(others), rows).astype(dtype)
+
+
+def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+    """Write the row of each label, from the rows of all labels from the lowest on."""
+    for i in range(labels.size):
+        of_labels[i] = rows[int(labels[i]) - lowest]
+
+
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
 #
 # One-to-one matching of predictions and objects within each image, whatever their classes.
@@ -4209,78 +4185,11 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
-# ---- detection/classes.py --------------------------------------------------------------------------------------------
-#
-# The classes of an evaluation, and the place of a box's class among them, which is its row in tables by class.
-
-_FEW = 1 << 10  # ids
-
-
-def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
-    """The known classes and those of some predictions, in ascending order; the last is "unknown".
-
-    >>> evaluated_classes([3, 1], 7, np.asarray([7.0, 5.0, 1.0]))
-    [1, 3, 5, 7]
-    >>> evaluated_classes([3, 1], 0, np.asarray([2.0]))
-    [1, 2, 3, 0]
-    """
-    return [*sorted({*known, *distinct_integers(labels)} - {unknown_id}), unknown_id]
-
-
-def distinct_integers(numbers: np.ndarray) -> list[int]:
-    """The distinct ones among integers in float64, in ascending order.
-
-    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
-    [-1, 5]
-    """
-    lowest, highest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
-    if highest - lowest >= max(len(numbers), _FEW):
-        return np.unique(numbers.astype(np.int64)).tolist()
-    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(flag_numbers, len(numbers), numbers)
-    if loop is None:
-        occurs[numbers.astype(np.int64) - lowest] = True
-    else:
-        loop(numbers, lowest, occurs)
-    return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
-    """Set the flag of each number, from the lowest on."""
-    for number in numbers:
-        occurs[int(number) - lowest] = True
-
-
-def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
-    """The row of each label in a table by class, as int16 or int64."""
-    dtype = np.int16 if len(classes) < 1 << 15 else np.int64  # NumPy sorts int16 by its digits
-    lowest, number = min(classes), max(classes) - min(classes) + 1
-    if number <= max(len(labels), _FEW):  # ten times as fast as a search
-        rows = np.zeros(number, dtype)
-        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(write_rows, len(labels), labels)
-        if loop is None:
-            return rows[labels.astype(np.int64) - lowest]
-        of_labels = np.empty(len(labels), dtype)
-        loop(labels, lowest, rows, of_labels)
-        return of_labels
-    *others, unknown_id = classes
-    rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
-    return np.where(labels == unknown_id, len(others), rows).astype(dtype)
-
-
-def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
-    """Write the row of each label, from the rows of all labels from the lowest on."""
-    for i in range(labels.size):
-        of_labels[i] = rows[int(labels[i]) - lowest]
-
-
-# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
-#
 # The boxes of an evaluation, and the outcome of each prediction, for any protocol.
 #
 # A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
 # however many equal images each image stands for.
+
 
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
@@ -4406,9 +4315,43 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     )
 
 
-# ---- detection/mending.py --------------------------------------------------------------------------------------------
+# Pascal VOC's matching of detections, class by class.
 #
+# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is
+# taken. So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of
+# all predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+
+
+def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of predictions within their classes; all unknown objects are of one class.
+
+    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
+    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
+    """
+    pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
+    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pointing = pairs.take(first_of_each(pairs.rows))
+    to_ignored = boxes.ignored[pointing.columns]
+    taking = pointing.take(~to_ignored)
+    keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
+    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(first_of_each(taking.columns))
+
+    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    of_class[-1] = FP_UNKNOWN
+    outcome = of_class[boxes.rows]
+    says_unknown = outcome[taking.rows] == FP_UNKNOWN
+    outcome[pointing.rows[to_ignored]] = ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(outcome), -1)
+    matched[taking.rows] = taking.columns
+    return Outcomes(boxes, outcome, matched)
+
+
 # Changes of counts if all errors of one kind were mended.
+
 
 class Mending(NamedTuple):
     """Changes of outcomes by mending errors.
@@ -4463,7 +4406,7 @@ def without_objects(objects: np.ndarray) -> Mending:
     return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)
 
 
-# ---- detection/counting.py -------------------------------------------------------------------------------------------
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
 #
 # Counts and tables from the outcomes of any protocol, with images weighted by their counts.
 #
@@ -4630,6 +4573,79 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
     return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
 
 
+# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
+
+
+class DetectionOptions(Protocol):
+    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
+
+    known_classes: Sequence[int] | None
+    unknown_class_id: int
+    iou_threshold: float
+    conf_threshold: float
+    matching: str | None
+    count_background: bool
+    plus_one: bool
+    unknown_below: float | None
+    recall_level: float | None
+    previously_known: Sequence[int] | None
+    average_precision: str
+
+
+class MatchedImages(ABC):
+    """Images with boxes matched by the rules of a protocol.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image, from which results are computed
+    """
+
+    outcomes: Outcomes
+    by_image: CountColumns
+
+    @staticmethod
+    @abstractmethod
+    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+        """Match boxes, from the pairs of them that reach the IoU threshold."""
+
+    @classmethod
+    @abstractmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options. Raises ValueError for an option that the protocol does not have."""
+
+    @abstractmethod
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        """Match the boxes."""
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+
+    @abstractmethod
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """A row for each class, the last for "unknown"."""
+
+    @abstractmethod
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A row for each image."""
+
+    @abstractmethod
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
+
+    @abstractmethod
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results their gains from mending an error."""
+
+
+def gain(error: str, measure: str) -> str:
+    """The name of a measure's gain from mending an error.
+
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
+    """
+    return f"Δ{measure}({error})"
+
+
 # ---- detection/budgets.py --------------------------------------------------------------------------------------------
 #
 # Recall of unknown objects within a budget of predictions per image, whatever their classes.
@@ -4716,205 +4732,135 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
 
 
-# ---- detection/protocols.py ------------------------------------------------------------------------------------------
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 #
-# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
+# Ratios of counts, and exact sums of ratios.
 
-class DetectionOptions(Protocol):
-    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
-
-    known_classes: Sequence[int] | None
-    unknown_class_id: int
-    iou_threshold: float
-    conf_threshold: float
-    matching: str | None
-    count_background: bool
-    plus_one: bool
-    unknown_below: float | None
-    recall_level: float | None
-    previously_known: Sequence[int] | None
-    average_precision: str
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
-class MatchedImages(ABC):
-    """Images with boxes matched by the rules of a protocol.
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
 
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image, from which results are computed
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
     """
-
-    outcomes: Outcomes
-    by_image: CountColumns
-
-    @staticmethod
-    @abstractmethod
-    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, from the pairs of them that reach the IoU threshold."""
-
-    @classmethod
-    @abstractmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options. Raises ValueError for an option that the protocol does not have."""
-
-    @abstractmethod
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        """Match the boxes."""
-
-    @abstractmethod
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
-
-    @abstractmethod
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """A row for each class, the last for "unknown"."""
-
-    @abstractmethod
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """A row for each image."""
-
-    @abstractmethod
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
-
-    @abstractmethod
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results their gains from mending an error."""
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
-def gain(error: str, measure: str) -> str:
-    """The name of a measure's gain from mending an error.
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
-    >>> gain("badly placed", "mAP")
-    'ΔmAP(badly placed)'
+    The bits are cut into pieces, with a sum for each that int64 holds.
     """
-    return f"Δ{measure}({error})"
+    xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
 
 
-# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
-#
-# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
-#
-# boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-_LOWER = ("WI", "A-OSE")  # rates of which lower is better
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
 
-
-def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
-    to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
-    matched = np.full(len(boxes.predictions), -1)
-    matched[pairs_matched.rows] = pairs_matched.columns
-
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
-    return Outcomes(boxes, outcome, matched)
-
-
-def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
-    """The rates of open-set detection; 0/0 is 0.
-
-    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
-    WI = FP_unknown / total_known                                      lower is better
-    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
-    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
-
-    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
-
-    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
-    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
-    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
-    (0.5, 0.25)
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
     """
-    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
-    return {
-        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
-        "WI": ratio(counts["FP_unknown"], counts["total_known"]),
-        "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
-        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
-        "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
-    }
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
 
 
-class OwDln(MatchedImages):
-    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
-
-    match = staticmethod(one_to_one_outcomes)
-
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
-        if options.previously_known is not None:
-            got = f"got {options.previously_known!r}"
-            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-        if options.average_precision != "all":
-            got = f"got {options.average_precision!r}"
-            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
-
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.outcomes)
-        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts; see `openset_detection_rates`."""
-        totals = in_total(self.by_image, counts)
-        values = openset_detection_rates(totals)
-        rates: Results = {
-            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
-        }
-        for error, columns in self._mended.items():
-            more = in_total(columns, counts)
-            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
-            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
-        return {**rates, **totals}
-
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gain of U-Recall."""
-        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, with the number of its objects that were called unknown."""
-        outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-        weights = boxes.counts[boxes.object_image[called]]
-        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
-        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """Rates and counts of each image."""
-        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
-
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.matching == "iou":
-            raise ValueError(
-                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
-                " got matching='iou', where each threshold needs a matching of its own"
-            )
-        above = _with_rates(counts_above(self.outcomes, results, thresholds))
-        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
-def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
-    """Columns of counts as lists, after the rates of each row."""
-    columns = {name: column.tolist() for name, column in counts.items()}
-    rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
-    rates = openset_detection_rates(dict.fromkeys(columns, 0))
-    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
-
-
-# ---- detection/class_curves.py ---------------------------------------------------------------------------------------
+# ---- detection/curves.py ---------------------------------------------------------------------------------------------
 #
+# Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence.
+
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+
+
+def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
+    """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
+    tp, fp = _where_tp_rises(tp, fp)
+    if not num_objects or not len(tp):
+        return 0, 1
+    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+
+
+def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
+    """Average precision at recalls of 0, 1/s, …, 1: s = 10 in VOC until 2009, 100 in COCO; as a ratio.
+
+    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+
+    Recalls are compared as integers; COCO's code compares them with steps of floats, and misses a recall of 0.57.
+    Parameters: steps s, others as those of `voc_average_precision`. Sources: Everingham et al., The Pascal VOC
+    Challenge, IJCV 2010; Lin et al., Microsoft COCO, ECCV 2014, and its code.
+
+    >>> area, total = interpolated_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10, steps=10)
+    >>> area / total == 4 / 11
+    True
+    """
+    tp, fp = _where_tp_rises(tp, fp)
+    places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
+    reached = places[places < len(tp)]
+    if not num_objects or not len(reached):
+        return 0, 1
+    precisions = _envelope(tp, fp)[reached]
+    return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
+
+
+def mean_of(aps: Sequence[Ratio]) -> float:
+    """The mean of average precisions, rounded once; 0.0 of none."""
+    return rounded_sum(aps, len(aps)) if aps else 0.0
+
+
+def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Keep the points at which TP rises. The others, which are most, repeat a recall with no higher precision."""
+    rises = np.not_equal(tp, np.concatenate([[0], tp[:-1]]))
+    return tp[rises], fp[rises]
+
+
+def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """The highest precision at each confidence or below."""
+    precision = tp / np.maximum(tp + fp, 1)
+    return np.maximum.accumulate(precision[::-1])[::-1]
+
+
+AveragePrecision: TypeAlias = Callable[[np.ndarray, np.ndarray, int], Ratio]
+AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
+    "all": area_of_all_points,
+    "11-point": partial(interpolated_average_precision, steps=10),
+}
+
+
 # Precision-recall curves of classes, with images weighted by their counts.
+
 
 _WORK = 4  # the cost of a prediction, in scores
 _RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
@@ -5093,9 +5039,8 @@ def of_each_class(
     return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
 
 
-# ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
-#
 # The predictions and objects of all classes, with their curves, APs and means for given counts of images.
+
 
 @dataclass(frozen=True)
 class RankedClasses:
@@ -5210,45 +5155,409 @@ class CountedClasses:
         return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]
 
 
-# ---- detection/voc.py ------------------------------------------------------------------------------------------------
+# ---- detection/errors.py ---------------------------------------------------------------------------------------------
 #
-# Pascal VOC's matching of detections, class by class.
+# Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
 #
-# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is taken.
-# So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
-# predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+# boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
+#       → the kind of each false positive, and the object that it should have taken
 
-def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of predictions within their classes; all unknown objects are of one class.
+NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
+FALSE_POSITIVES = (
+    "badly placed",
+    "known called another known",
+    "known called unknown",
+    "unknown called known",
+    "duplicate",
+    "background called known",
+    "background called unknown",
+    "both, known called another known",
+    "both, known called unknown",
+    "both, unknown called known",
+)
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
+_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
 
-    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
-    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
-    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
+
+class FalseOverlaps(NamedTuple):
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
+
+    pairs: ranked by their IoU
+    same: whether the prediction says the object's class; all unknown objects are of one
+    reached: whether the IoU reaches the threshold of the rules
+    above: whether it is more than 1/10
     """
-    pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
-    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
-    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
-    pointing = pairs.take(first_of_each(pairs.rows))
-    to_ignored = boxes.ignored[pointing.columns]
-    taking = pointing.take(~to_ignored)
-    keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
-    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
-    taking = taking.take(first_of_each(taking.columns))
 
-    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
-    of_class[-1] = FP_UNKNOWN
-    outcome = of_class[boxes.rows]
-    says_unknown = outcome[taking.rows] == FP_UNKNOWN
-    outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
-    matched = np.full(len(outcome), -1)
-    matched[taking.rows] = taking.columns
+    pairs: Pairs
+    same: np.ndarray
+    reached: np.ndarray
+    above: np.ndarray
+
+    def take(self, which: np.ndarray) -> FalseOverlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
+
+
+def is_false_positive(outcomes: Outcomes) -> np.ndarray:
+    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
+    return IS_WRONG[outcomes.outcome]
+
+
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    nearby, _ = overlaps.compared(NEARBY)
+    if (nearby < 0).any():
+        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
+    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
+    pairs = overlaps.ranked()
+    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
+    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
+
+
+def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
+
+    The first kind that applies, where t is the IoU threshold:
+
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
+    misnamed: IoU ≥ t with the object of another class that it overlaps most
+    duplicate: IoU ≥ t with an object of its class
+    background: IoU ≤ 1/10 with each object
+    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
+
+    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
+    Of equal IoUs the object with the smaller class and coordinates counts.
+
+    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
+    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
+    """
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
+    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
+    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
+    about = np.full(len(kind), -1)
+    # the first kind that applies is set last
+    for best, which, kinds in (
+        (other, other.above, BOTH + sides),
+        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (other, other.reached, MISNAMED + sides),
+        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+    ):
+        rows = best.pairs.rows[which]
+        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
+    return kind, about
+
+
+def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, beside.pairs
+    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+
+
+# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
+
+
+FATES = (
+    ("known", "found"),
+    ("known", "called another known"),
+    ("known", "called unknown"),
+    ("known", "badly placed"),
+    ("known", "both"),
+    ("known", "missed"),
+    ("unknown", "found"),
+    ("unknown", "called known"),
+    ("unknown", "badly placed"),
+    ("unknown", "both"),
+    ("unknown", "missed"),
+)
+_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
+_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
+
+
+def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The fate of each object, and the class that it was called; −1 for ignored objects.
+
+    The first fate that applies, where t is the IoU threshold:
+
+    found: matched by a prediction of its class
+    called another class: a false positive of that class has IoU ≥ t; of several the most confident counts, then the
+        one with the higher IoU, then the smaller class
+    badly placed: a false positive of its class has IoU ≥ 1/10
+    both: a false positive of another class has 1/10 ≤ IoU < t
+    missed: none of these
+
+    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
+    object's own.
+    """
+    boxes, pairs = outcomes.boxes, beside.pairs
+    fate = np.full(len(boxes.references), _MISSED)
+    fate[pairs.columns[~beside.same]] = _BOTH
+    fate[pairs.columns[beside.same]] = _BADLY_PLACED
+    naming = pairs.take(beside.reached & ~beside.same)
+    fate[naming.columns] = _MISNAMED
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
+
+    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
+    called = boxes.object_rows.copy()
+    called[naming.columns] = boxes.rows[naming.rows]
+    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
+
+    unknown = len(boxes.classes) - 1
+    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
+    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
+    place[boxes.ignored] = -1
+    return place, called
+
+
+# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
+#
+# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+#                                                           → outcomes with a kind mended → gains, by the protocol
+
+
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    fates, called: the fate of each object and the row of the class that it was called
+    kinds, about: the kind of each prediction and the object that it is about
+    by_image: counts of one of each image
+
+    Mending "missed" takes the missed objects out of all denominators.
+    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
+        outcomes = matched.outcomes
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        beside = false_overlaps(outcomes, overlaps)
+        self._matched, size = matched, len(boxes.num_predictions)
+        self.fates, self.called = object_fates(outcomes, beside)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
+        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+        }
+        ranked = np.argsort(self.kinds, kind="stable")
+        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        is_matched = matched_objects(outcomes)
+        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
+            has_target = place < DUPLICATE
+            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
+            matched.mend(kind, mended)
+        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
+        return {
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
+        }
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
+        return {
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
+        }
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._matched.outcomes.boxes
+        weights = boxes.counts[boxes.object_image]
+
+        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate.
+
+    >>> share_of("unknown", "missed")
+    'fate(unknown, missed)'
+    """
+    return f"fate({side}, {fate})"
+
+
+# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
+#
+# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
+#
+# boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
+
+_LOWER = ("WI", "A-OSE")  # rates of which lower is better
+
+
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
+    to_ignored = boxes.ignored[pairs.columns]
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
+    matched = np.full(len(boxes.predictions), -1)
+    matched[pairs_matched.rows] = pairs_matched.columns
+
+    label = boxes.label
+    says_unknown = label == boxes.unknown_id
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label[rows] == called, says_unknown[rows]
+    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
     return Outcomes(boxes, outcome, matched)
 
 
-# ---- ranking/shares.py -----------------------------------------------------------------------------------------------
+def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+    """The rates of open-set detection; 0/0 is 0.
+
+    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
+    WI = FP_unknown / total_known                                      lower is better
+    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
+    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
+
+    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
+
+    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
+    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
+    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
+    (0.5, 0.25)
+    """
+    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    return {
+        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
+        "WI": ratio(counts["FP_unknown"], counts["total_known"]),
+        "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
+        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
+    }
+
+
+class OwDln(MatchedImages):
+    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
+
+    match = staticmethod(one_to_one_outcomes)
+
+    @classmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
+        if options.previously_known is not None:
+            got = f"got {options.previously_known!r}"
+            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+        if options.average_precision != "all":
+            got = f"got {options.average_precision!r}"
+            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
+        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
+        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts; see `openset_detection_rates`."""
+        totals = in_total(self.by_image, counts)
+        values = openset_detection_rates(totals)
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
+        for error, columns in self._mended.items():
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
+        return {**rates, **totals}
+
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add the gain of U-Recall."""
+        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes = self.outcomes, self.outcomes.boxes
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        weights = boxes.counts[boxes.object_image[called]]
+        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
+        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Rates and counts of each image."""
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
+        if self.outcomes.boxes.rules.matching == "iou":
+            raise ValueError(
+                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
+                " got matching='iou', where each threshold needs a matching of its own"
+            )
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
+        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
+
+
+def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
+    """Columns of counts as lists, after the rates of each row."""
+    columns = {name: column.tolist() for name, column in counts.items()}
+    rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
+    rates = openset_detection_rates(dict.fromkeys(columns, 0))
+    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
 
 def least_reaching(share: float | Fraction, total: int) -> int:
     """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
@@ -5259,7 +5568,7 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     return max(1, math.ceil(as_written(share) * total))
 
 
-# ---- detection/wilderness.py -----------------------------------------------------------------------------------------
+# ---- detection/owod.py -----------------------------------------------------------------------------------------------
 #
 # Wilderness impact: how much unknown objects lower the precision of the known classes.
 #
@@ -5363,12 +5672,11 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     return impacts
 
 
-# ---- detection/owod.py -----------------------------------------------------------------------------------------------
-#
 # Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 #
 # boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
 #       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
+
 
 class Owod(MatchedImages):
     """Images with boxes matched as in Pascal VOC.
@@ -5515,335 +5823,7 @@ def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]
     return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}
 
 
-# ---- detection/false_positives.py ------------------------------------------------------------------------------------
-#
-# Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
-#
-# boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
-#       → the kind of each false positive, and the object that it should have taken
-
-NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
-FALSE_POSITIVES = (
-    "badly placed",
-    "known called another known",
-    "known called unknown",
-    "unknown called known",
-    "duplicate",
-    "background called known",
-    "background called unknown",
-    "both, known called another known",
-    "both, known called unknown",
-    "both, unknown called known",
-)
-# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
-BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
-
-
-class FalseOverlaps(NamedTuple):
-    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
-
-    pairs: ranked by their IoU
-    same: whether the prediction says the object's class; all unknown objects are of one
-    reached: whether the IoU reaches the threshold of the rules
-    above: whether it is more than 1/10
-    """
-
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
-
-    def take(self, which: np.ndarray) -> FalseOverlaps:
-        """Some of the pairs, by a mask or by their places."""
-        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
-
-
-def is_false_positive(outcomes: Outcomes) -> np.ndarray:
-    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[outcomes.outcome]
-
-
-def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
-    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = outcomes.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
-    nearby, _ = overlaps.compared(NEARBY)
-    if (nearby < 0).any():
-        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
-    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
-    pairs = overlaps.ranked()
-    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
-    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
-
-
-def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
-
-    The first kind that applies, where t is the IoU threshold:
-
-    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
-    misnamed: IoU ≥ t with the object of another class that it overlaps most
-    duplicate: IoU ≥ t with an object of its class
-    background: IoU ≤ 1/10 with each object
-    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
-
-    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
-    Of equal IoUs the object with the smaller class and coordinates counts.
-
-    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
-    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
-    """
-    boxes = outcomes.boxes
-    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
-    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
-    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
-    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
-    about = np.full(len(kind), -1)
-    # the first kind that applies is set last
-    for best, which, kinds in (
-        (other, other.above, BOTH + sides),
-        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
-        (other, other.reached, MISNAMED + sides),
-        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
-    ):
-        rows = best.pairs.rows[which]
-        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
-    return kind, about
-
-
-def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
-    boxes, pairs = outcomes.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
-
-
-# ---- detection/fates.py ----------------------------------------------------------------------------------------------
-#
-# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
-
-FATES = (
-    ("known", "found"),
-    ("known", "called another known"),
-    ("known", "called unknown"),
-    ("known", "badly placed"),
-    ("known", "both"),
-    ("known", "missed"),
-    ("unknown", "found"),
-    ("unknown", "called known"),
-    ("unknown", "badly placed"),
-    ("unknown", "both"),
-    ("unknown", "missed"),
-)
-_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
-_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
-
-
-def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The fate of each object, and the class that it was called; −1 for ignored objects.
-
-    The first fate that applies, where t is the IoU threshold:
-
-    found: matched by a prediction of its class
-    called another class: a false positive of that class has IoU ≥ t; of several the most confident counts, then the
-        one with the higher IoU, then the smaller class
-    badly placed: a false positive of its class has IoU ≥ 1/10
-    both: a false positive of another class has 1/10 ≤ IoU < t
-    missed: none of these
-
-    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
-    object's own.
-    """
-    boxes, pairs = outcomes.boxes, beside.pairs
-    fate = np.full(len(boxes.references), _MISSED)
-    fate[pairs.columns[~beside.same]] = _BOTH
-    fate[pairs.columns[beside.same]] = _BADLY_PLACED
-    naming = pairs.take(beside.reached & ~beside.same)
-    fate[naming.columns] = _MISNAMED
-    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
-
-    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
-    called = boxes.object_rows.copy()
-    called[naming.columns] = boxes.rows[naming.rows]
-    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
-
-    unknown = len(boxes.classes) - 1
-    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
-    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
-    place[boxes.ignored] = -1
-    return place, called
-
-
-# ---- detection/errors.py ---------------------------------------------------------------------------------------------
-#
-# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
-#
-# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-#                                                           → outcomes with a kind mended → gains, by the protocol
-
-MISSED = "missed"  # the error of objects that nothing was predicted on
-_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
-_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
-_MEASURES = ("mAP", "U-AP", "U-Recall")
-
-
-class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
-
-    fates, called: the fate of each object and the row of the class that it was called
-    kinds, about: the kind of each prediction and the object that it is about
-    by_image: counts of one of each image
-
-    Mending "missed" takes the missed objects out of all denominators.
-    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
-    """
-
-    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
-        outcomes = matched.outcomes
-        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
-        if threshold < NEARBY:
-            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(outcomes, overlaps)
-        self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(outcomes, beside)
-        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
-        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
-        self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
-        }
-        ranked = np.argsort(self.kinds, kind="stable")
-        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = matched_objects(outcomes)
-        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            has_target = place < DUPLICATE
-            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
-            matched.mend(kind, mended)
-        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
-        totals = in_total(self.by_image, counts)
-        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
-        return {
-            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
-            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
-        }
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
-        gains = {
-            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
-            for measure in _MEASURES
-            if gain(MISSED, measure) in results
-        }
-        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
-        return {
-            "fates": {
-                "objects": [side for side, _ in FATES],
-                "fate": [fate for _, fate in FATES],
-                "count": [totals[column] for column in _FATE_COLUMNS],
-                "share": [results[share_of(*fate)].value for fate in FATES],
-            },
-            "errors": {
-                "error": [*FALSE_POSITIVES, MISSED],
-                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
-                **gains,
-            },
-        }
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and the number of unknown objects called the class."""
-        boxes = self._matched.outcomes.boxes
-        weights = boxes.counts[boxes.object_image]
-
-        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
-            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
-
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
-        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
-        return {name: column.tolist() for name, column in rows.items()}
-
-
-def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """The number of each image's entries with each place, by the place's name; −1 is no place."""
-    width = len(names) + 1
-    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
-    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
-
-
-def share_of(side: str, fate: str) -> str:
-    """The name of the share of known or unknown objects with a fate.
-
-    >>> share_of("unknown", "missed")
-    'fate(unknown, missed)'
-    """
-    return f"fate({side}, {fate})"
-
-
-# ---- detection/image_places.py ---------------------------------------------------------------------------------------
-#
-# The order of images by their boxes, independent of the order of images and of boxes.
-#
-# Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
-# decides, and so only images that share it are compared whole.
-
-def places_of_images(state: DetectionState) -> np.ndarray:
-    """The place of each image among the distinct ones, (N,) int64."""
-    numbers, predictions = state["num_predictions"], state["predictions"]
-    groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
-    alike = np.bincount(groups)[groups] > 1
-    content = _contents(numbers, predictions, state["prediction_remainders"], alike)
-    objects = np.column_stack([state["references"], state["ignored"]])
-    true = _contents(state["num_references"], objects, state["reference_remainders"], alike)
-    images = [*zip(groups.tolist(), content, true)]
-    place = {image: i for i, image in enumerate(sorted(set(images)))}
-    return np.asarray([place[image] for image in images], dtype=np.int64)
-
-
-def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
-    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
-    some = np.flatnonzero(numbers)
-    groups = np.zeros(len(numbers), np.int64)
-    if len(some):
-        rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
-        image = np.repeat(np.arange(len(some)), numbers[some])
-        columns = [*boxes.T] if repeats_zeros(remainders) else [*boxes.T, *remainders.T]
-        for column in reversed(columns):  # the last counts first
-            if len(rows) == len(some):
-                break
-            values = column[rows]
-            first = values == np.minimum.reduceat(values, starts)[image]
-            rows, image = rows[first], image[first]
-            starts = np.flatnonzero(np.diff(image, prepend=-1))
-        keys = (boxes[rows[starts], 0] + 0.0).view(np.uint64)  # 0.0 for −0.0
-        in_bytes = keys.astype("<u8").view(">u8")
-        groups[some] = 1 + np.unique(in_bytes, return_inverse=True)[1]
-    return groups
-
-
-def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, chosen: np.ndarray) -> list[bytes]:
-    """The boxes of chosen images, sorted, as bytes; none of the others."""
-    rows, numbers = np.repeat(chosen, numbers), np.where(chosen, numbers, 0)
-    table = np.concatenate([boxes[rows], remainders[rows]], axis=1) + 0.0  # 0.0 for −0.0
-    image = np.repeat(np.arange(len(numbers)), numbers)
-    content = table[np.lexsort((*table.T, image))].tobytes()
-    ends = (np.cumsum(numbers) * table.itemsize * table.shape[1]).tolist()
-    return [content[start:end] for start, end in zip([0, *ends], ends)]
-
-
-# ---- detection/prepared_images.py ------------------------------------------------------------------------------------
+# ---- detection/openset_detection.py ----------------------------------------------------------------------------------
 #
 # Images prepared once: their boxes are matched, and counts of the images give results.
 #
@@ -5938,9 +5918,8 @@ class PreparedImages(Prepared):
         return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
 
 
-# ---- detection/openset_detection.py ----------------------------------------------------------------------------------
-#
 # The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
+
 
 PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 

@@ -1,36 +1,133 @@
-"""anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection."""
+"""Rates of images, from their scores and labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Protocol
 
-from ..arrays.arrays import State
-from ..arrays.options import as_bool, as_fractions, as_int
+import numpy as np
+
+from ..arrays.arrays import State, to_numpy
+from ..arrays.checks import as_bool, as_fractions, as_int
 from ..metric.groups import GROUPS, Parts
 from ..metric.metric import Metric
-from ..metric.prepared import MissingClassError
+from ..metric.prepared import MissingClassError, Prepared
 from ..metric.results import Results, as_dict
-from ..ranking.counts import Counts, exceedance_counts
-from ..ranking.named_points import check_thresholds_exist
-from ..ranking.rounding import check_bits
-from .aupimo import check_pimo_bounds
-from .component_state import ComponentJudge
-from .decisions import as_threshold
-from .image_rates import ImageRates
-from .image_scores import check_reduction
-from .judging import Judge, Points, check_points
-from .levels import LEVELS, check_levels, level_sides
-from .maps import AnomalyState, as_anomaly_state, map_state
-from .per_image import per_image_table
-from .pimo_rates import PimoRates
+from ..ranking.counts import Counts, Side, as_side, exceedance_counts, sort_sides
+from ..ranking.operating_points import check_thresholds_exist
+from ..ranking.quantities import check_bits, quantities
+from .aupimo import PimoRates, check_pimo_bounds
+from .components import ComponentJudge
+from .decisions import (
+    IMAGE_CURVE,
+    Judge,
+    MapOptions,
+    Points,
+    as_threshold,
+    check_points,
+    decision_rates,
+    level_rates,
+    with_points,
+)
+from .images import SampleRates, as_sample_ids, check_groups_of_rows, check_one_group, check_reduction
+from .maps import (
+    LEVELS,
+    AnomalyState,
+    ImageRows,
+    as_anomaly_state,
+    check_levels,
+    image_rows,
+    level_sides,
+    map_state,
+    per_image_table,
+)
+from .masks import DEFAULT_REGIONS, check_ignore_value, check_regions
 from .pixel_rates import PixelRates
-from .prepared_maps import PreparedMaps
-from .samples import SampleRates, as_sample_ids, check_groups_of_rows, check_one_group
-from .truth import DEFAULT_REGIONS, check_regions
-from .void import check_ignore_value
+
+
+class ImageRates(Judge):
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
+
+    Raises ValueError unless there are anomalous and normal images.
+    """
+
+    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+        self.options, self.state = options, state
+        self.sides = sort_sides(*level_sides(state, "image"))
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        sides = self.sides if images is None else self._drawn(images)
+        wanted = with_points(IMAGE_CURVE, self.options)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
+        return rates | decision_rates(*sides, self.options.image_threshold, "image_")
+
+    def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
+        scores, labels = to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"])
+        kinds = ((images > 0) & labels, (images > 0) & ~labels)
+        return sort_sides(*(as_side(scores[kind], images[kind]) for kind in kinds))
+
+
+# A state of anomaly_suite, prepared: pixels sorted once, and images as rows.
+
+
+class TablesMaps(Protocol):
+    """A metric that has tables beside its results."""
+
+    def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
+        """Tables of the images."""
+
+
+class PreparedMaps(Prepared):
+    """Images, or samples of several, each with its pixels, and the judges that give the results, by name.
+
+    Raises ValueError for rows of a state in which pixels of several images have been counted together.
+    """
+
+    def __init__(self, metric: TablesMaps, state: AnomalyState, judges: Mapping[str, Judge]) -> None:
+        self.metric, self.state, self.judges = metric, state, judges
+
+    @cached_property
+    def _images(self) -> ImageRows:
+        if "normal_counts" in self.state:
+            raise ValueError(
+                "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
+            )
+        return image_rows(self.state)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of images, or samples, that each row stands for."""
+        return self._images.counts
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The kind of each row."""
+        return self._images.strata
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn images."""
+        images = None if counts is None else np.where(self._images.standing, counts[self._images.of_images], 0)
+        return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
+
+    def rows(self) -> np.ndarray:
+        """The row of each image; −1 for all but the first image of a sample."""
+        return np.where(self._images.first, self._images.of_images, -1)
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedMaps:
+        """The same with judges that merge pixels as those of all models do."""
+        every = [model.judges for model in models if isinstance(model, PreparedMaps)]
+        judges = {name: judge.beside([own[name] for own in every]) for name, judge in self.judges.items()}
+        return PreparedMaps(self.metric, self.state, judges)
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
+
+
+# anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:

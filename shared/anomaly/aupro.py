@@ -15,14 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
-from ..arrays.columns import as_labels, as_scores
-from ..arrays.compiled import worth_compiling
-from ..arrays.options import as_fractions
+from ..arrays.checks import as_fractions, as_int, as_labels, as_scores
 from ..arrays.sorting import indices, sorted_with
-from ..arrays.threads import in_threads, runs_of_work, threads_for
-from ..ranking.bounds import in_either_order
+from ..arrays.threads import in_threads, runs_of_work, threads_for, worth_compiling
 from ..ranking.counts import Counts, Side, as_side, check_both_classes, runs, sort_sides
-from ..ranking.quantities import Quantity
+from ..ranking.quantities import Quantity, in_either_order
+from ..ranking.roc import MAX_POINTS, Vertices, curve_vertices, table
 
 Area = TypeVar("Area")
 _PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
@@ -99,13 +97,13 @@ def _steps(counts: Counts) -> Steps:
     return Steps(counts.above, counts.fp, counts.sizes)
 
 
-def _joined(parts: list[Steps], *_: int) -> Steps:
+def _joined_steps(parts: list[Steps], *_: int) -> Steps:
     xp = array_namespace(parts[0].above)
     return Steps(*(xp.concat(columns) for columns in zip(*parts)))
 
 
 # Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
-STEPS = Quantity(_steps, _joined, None, in_either_order(_steps))
+STEPS = Quantity(_steps, _joined_steps, None, in_either_order(_steps))
 
 
 def areas_up_to(
@@ -210,3 +208,98 @@ def _region_sums_by_block(
             parts[i].append(to_numpy(sums[on_device(last, sums)]) + before[i])
             before[i] += int(sums[-1])
     return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]
+
+
+# AUPRO from a sampled curve, as in some evaluations: approximate.
+
+
+def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any, num_thresholds: int) -> list[float]:
+    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
+
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
+    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+
+    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
+    """
+    limits = as_fractions(limits, "integration_limits")
+    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
+    scores, sizes, others = checked_pixels(region_scores, region_sizes, normal)
+    return sampled_areas(scores, sizes, others.repeated(), limits, num_thresholds)
+
+
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
+    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
+    # a pixel exceeds the first so many of the thresholds
+    exceeded = np.searchsorted(normal[ranks], scores, side="left")
+    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
+    width = num_thresholds + 1
+    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
+    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
+    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
+    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
+    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
+    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
+
+
+def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
+    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
+    inside = x <= limit
+    area = float(np.trapezoid(y[inside], x[inside]))
+    if inside.all() or x[inside][-1] == limit:
+        return area
+    at = int(np.count_nonzero(inside))
+    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
+    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+    return area + float((y_limit + y0) / 2 * (limit - x0))
+
+
+# The per-region overlap (PRO) curve, as a table of vertices.
+
+
+# a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both
+# add up within int64 over as many as 2^32 pixels, and the loss is far below the rounding of a float64
+_UNIT, _REST = 61, 30
+
+
+def pro_curve(
+    region_scores: Any, region_sizes: Any, normal: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The per-region overlap curve; a pixel is anomalous iff score > threshold.
+
+    PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p > t}| / |C_k|,  FPR(t) = |{normal p : s_p > t}| / N
+
+    It starts at the highest score and ends at −inf. The trapezoids under all vertices add up to AUPRO@1.
+
+    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
+    normal pixels; max_points, as of `roc_curve`, with its bound on the distance.
+    Returns {"threshold", "fpr", "pro"}, lists of one length.
+    Raises ValueError for NaN, an empty side, and sizes that do not add up. Source: as of `aupro`.
+
+    >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
+    {'threshold': [0.9, 0.5, 0.2, 0.1, -inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
+    """
+    pixels, sizes, others = checked_pixels(region_scores, region_sizes, normal)
+    num_normal = others.total
+    scores, overlap = mean_overlap(to_numpy(pixels), sizes)
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        pro = overlap[vertices.tp]
+        return (pro + vertices.fp / num_normal) / 2, pro
+
+    vertices = curve_vertices(*sort_sides(Side(scores), others.on_cpu()), place, max_points)
+    return table(threshold=vertices.thresholds, fpr=vertices.fp / num_normal, pro=overlap[vertices.tp])
+
+
+def mean_overlap(region_scores: Array, sizes: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The scores in ascending order, and (A + 1,) the mean overlap of all regions with the k highest, k = 0 … A."""
+    scores, regions = sorted_with(region_scores, np.repeat(np.arange(len(sizes)), sizes))
+    totals = [len(sizes) * size for size in sizes.tolist()]
+    shares = np.asarray([(1 << _UNIT) // total for total in totals], np.int64)
+    rests = np.asarray([((1 << _UNIT) % total << _REST) // total for total in totals], np.int64)
+    whole, rest = (np.concatenate([[0], np.cumsum(part[regions[::-1]])]) for part in (shares, rests))
+    return scores, (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT

@@ -1,27 +1,106 @@
-"""Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers."""
+"""A compiled split of a map's pixels into normal ones and those of regions, run by run.
+
+A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch, by
+an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the regions.
+Then whole runs are copied, instead of pixel by pixel. Source: He et al., A run-based two-scan labeling algorithm, 2008.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy
-from ..arrays.columns import as_numbers, check_no_nan
-from ..arrays.compiled import worth_compiling
-from ..arrays.splitting import split
-from ..arrays.threads import in_threads, parts_of, threads_for
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy, widen
+from ..arrays.checks import as_numbers, check_no_nan, integer_column, score_column
+from ..arrays.sorting import split
+from ..arrays.threads import in_threads, parts_of, threads_for, worth_compiling
 from ..extras import extra
-from .masks import as_binary, as_region_numbers
-from .region_runs import split_runs
-from .truth import DEFAULT_REGIONS, check_regions
+from ..ranking.counts import ascending
+from .masks import DEFAULT_REGIONS, Defects, as_binary, as_region_numbers, check_regions
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
+    """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
+
+    Parameters: pixels (P,), row by row; inside (A,), the places of those in the mask, ascending; columns, the length of
+    a row; void (P,) booleans, pixels to leave out, none of them inside, or (0,) for none; normal and of_regions (A,),
+    which are written, in the order of the pixels.
+    Returns the regions' sizes, in the order of their first pixels.
+    """
+    number = end_of_row = 0
+    for i in range(inside.size):
+        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] == end_of_row:
+            number += 1
+            end_of_row = (inside[i] // columns + 1) * columns
+    rows, starts, stops, parents = np.empty((4, number), np.int64)
+    run = -1
+    for i in range(inside.size):
+        if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] == end_of_row:
+            run += 1
+            rows[run], starts[run], parents[run] = inside[i] // columns, inside[i], run
+            end_of_row = (rows[run] + 1) * columns
+        stops[run] = inside[i] + 1
+
+    above = 0
+    for run in range(number):
+        while rows[above] < rows[run] - 1 or (
+            rows[above] == rows[run] - 1 and stops[above] + columns < starts[run]
+        ):  # the run itself is never skipped
+            above += 1
+        other = above
+        while rows[other] == rows[run] - 1 and starts[other] + columns <= stops[run]:
+            first, second = other, run
+            while parents[first] != first:
+                parents[first] = parents[parents[first]]
+                first = parents[first]
+            while parents[second] != second:
+                parents[second] = parents[parents[second]]
+                second = parents[second]
+            parents[max(first, second)] = min(first, second)
+            other += 1
+
+    regions = 0
+    for run in range(number):  # a run has a parent before it, which has the number of its region already
+        if parents[run] == run:
+            parents[run] = regions
+            regions += 1
+        else:
+            parents[run] = parents[parents[run]]
+    sizes, places, place = np.zeros(regions, np.int64), np.empty(regions, np.int64), 0
+    for run in range(number):
+        sizes[parents[run]] += stops[run] - starts[run]
+    for region in range(regions):
+        places[region] = place
+        place += sizes[region]
+
+    place = begin = 0
+    for run in range(number + 1):
+        start = starts[run] if run < number else pixels.size
+        if void.size:
+            for i in range(begin, start):
+                if not void[i]:
+                    normal[place] = pixels[i]
+                    place += 1
+        else:
+            normal[place : place + start - begin] = pixels[begin:start]
+            place += start - begin
+        if run < number:
+            begin, region = stops[run], parents[run]
+            of_regions[places[region] : places[region] + begin - start] = pixels[start:begin]
+            places[region] += begin - start
+    return sizes
+
+
+# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
+
 
 _PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
@@ -261,3 +340,98 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
         part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
         ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
     return numbers
+
+
+# Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
+#
+# With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
+# adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
+# these are kept. PRO is the case s = area.
+
+
+_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
+
+
+class DefectPixels(TypedDict):
+    """Scores of the pixels that decide whether defects are found; absent if references were plain masks.
+
+    defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
+    saturation_areas: (D,) their numbers, Σ = B
+    num_defects: (N,) the number of each map's entries in `saturation_areas`
+    """
+
+    defect_pixels: NotRequired[Array]
+    saturation_areas: NotRequired[np.ndarray]
+    num_defects: NotRequired[np.ndarray]
+
+
+def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
+    """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped.
+
+    >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
+    >>> columns = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in columns.items()}
+    {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
+    """
+    parts, sizes, numbers = [], [], []
+    for score_map, own in zip(maps, defects):
+        highest = [
+            ascending(score_map[on_device(mask, score_map)])[-area:]
+            for mask, area in zip(own.masks, own.areas.tolist())
+        ]
+        kept = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += kept
+        numbers.append(len(kept))
+        parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
+    return {
+        "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
+        "saturation_areas": np.asarray(sizes, np.int64),
+        "num_defects": np.asarray(numbers, np.int64),
+    }
+
+
+def regions_of(state: Mapping[str, Any]) -> Regions:
+    """The regions of the masks of a state."""
+    return Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+
+
+def defects_of(state: Mapping[str, Any]) -> Regions | None:
+    """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
+    if "defect_pixels" not in state:
+        return None
+    return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
+
+
+def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of masks and of defects, by the name of the area under their mean overlap."""
+    regions, defects = regions_of(state), defects_of(state)
+    return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
+
+
+def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
+    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
+
+
+def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """These columns of a state from elsewhere, each by itself."""
+    if not defect_columns(state):
+        return {}
+    return {
+        "defect_pixels": score_column(state, "defect_pixels"),
+        "saturation_areas": integer_column(state, "saturation_areas", 1, MAX_EXACT),
+        "num_defects": integer_column(state, "num_defects", 0, MAX_EXACT),
+    }
+
+
+def check_defects(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
+    if not defect_columns(state):
+        return
+    check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
+    check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
+    differing = (state["num_defects"] > 0) != (state["num_regions"] > 0)
+    if differing.any():
+        i = int(differing.argmax())
+        regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
+        raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")

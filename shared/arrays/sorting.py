@@ -1,18 +1,444 @@
-"""Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads."""
+"""A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+
+Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
+cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
+array into one new array, which is all the memory that a sort takes.
+
+No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays import Array, array_namespace, is_numpy_array, widen
-from .compiled import worth_compiling
-from .halving import sort_halves
-from .radix import deal, radix_sorted
-from .sort_choice import radix_wins
-from .splitting import split
-from .threads import in_threads, threads_for
+from .threads import compiled, in_threads, parts_of, threads_for, worth_compiling
+
+_BINS = 14  # bits of the highest digit, at most
+_IN_BIN = 32  # scores in a bin on average, at least
+_BUCKET = 1 << 13  # scores
+_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_THREE_BYTES = (1 << 24) - 1
+_NOTHING = np.zeros(0, np.uint8)
+
+
+class Sorted(NamedTuple):
+    """Scores kind by kind, in ascending order within each kind.
+
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) the payload of each score, in its type; empty without a payload
+    """
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NOTHING,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NOTHING,
+    *,
+    threads: int | None = None,
+    by_numpy: bool = False,
+    in_place: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
+    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
+    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
+
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
+    )
+    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        dealers,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    if by_numpy:
+        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
+    else:
+        ordered = keys if in_place else target
+        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
+    """Sort each bucket by NumPy."""
+    for start, stop in pairwise(starts.tolist()):
+        scores[start:stop].sort()
+
+
+def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // size + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
+
+
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
+        target[place] = key
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
+
+
+def sort_buckets(
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
+) -> None:
+    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
+
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
+    """
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    zero = all_bits ^ all_bits
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = zero, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        differing, lowest = some ^ every, zero
+        while (differing >> lowest) > _THREE_BYTES:
+            lowest += byte
+        swapped = False
+        while True:
+            digits, left = 0, differing >> lowest
+            while left:
+                left >>= byte
+                digits += 1
+            counts[:digits] = 0
+            for key in ours:
+                key >>= lowest
+                for digit in range(digits):
+                    counts[digit, key & mask] += 1
+                    key >>= byte
+            shift = lowest
+            for digit in range(digits):
+                if (differing >> shift) & mask:
+                    places = counts[digit]
+                    before = 0
+                    for i in range(256):
+                        before, places[i] = before + places[i], before
+                    for i in range(ours.size):
+                        key = ours[i]
+                        place = places[(key >> shift) & mask]
+                        theirs[place] = key
+                        if payload.size:
+                            others[place] = carried[i]
+                        places[(key >> shift) & mask] = place + 1
+                    ours, theirs, carried, others = theirs, ours, others, carried
+                    swapped = not swapped
+                shift += byte
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
+                    key, place = ours[i], i
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
+                    while place and ours[place - 1] > key and moves:
+                        ours[place] = ours[place - 1]
+                        if payload.size:
+                            carried[place] = carried[place - 1]
+                        place -= 1
+                        moves -= 1
+                    ours[place] = key
+                    if payload.size:
+                        carried[place] = load
+            if moves:
+                break
+            lowest = zero
+        for i in range(ours.size):
+            key = ours[i]
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has checked
+    return loop
+
+
+# Which sort is faster on this machine: the compiled one, or np.sort.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
+# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
+# anew.
+
+
+LARGE = 1 << 22  # scores that no cache holds
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
+
+    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
+    cache; so for 2^22 scores or more, both are then timed on 2^22.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
+@cache
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
+    file = _file_of_ratios()
+    key = f"{dtype} {size} {_machine_of_ratios()}"
+    known = _kept_ratios(file)
+    if key not in known:
+        known = {**known, key: _measured(dtype, size)}
+        _keep_ratios(file, known)
+    return known[key]
+
+
+def _file_of_ratios() -> Path | None:
+    """A file beside numba's cache of the loops; None where there is no such folder."""
+    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
+    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+
+
+@cache
+def _machine_of_ratios() -> str:
+    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
+        processor = " ".join(dict.fromkeys(name.strip() for name in names))
+    except OSError:
+        processor = platform.processor()
+    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+
+
+def _kept_ratios(file: Path | None) -> dict[str, float]:
+    """The measurements of a file; none of one that is missing or damaged."""
+    try:
+        known = json.loads(file.read_text()) if file is not None else {}
+        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
+    """Write measurements, so that another process sees the whole file or none of it."""
+    if file is None:
+        return
+    part = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        part.write_text(json.dumps(known))
+        part.replace(file)
+
+
+def _measured(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
+    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
+    ours = partial(radix_sorted, threads=1)
+    ours(sample[:1000])
+    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            start = time.perf_counter()
+            sort(sample)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.sort]) / min(times[ours])
+
+
+# Sort in place by NumPy in several threads, without extra memory.
+#
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
+
+
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+
+
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
+    cut = _part_near_median(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
+
+
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
+
+
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
+
+
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move the `rank` lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
+
+
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
+
+
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the contents of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
+
+
+# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
+
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -121,3 +547,42 @@ def indices(scores: Array) -> Array:
     if is_numpy_array(scores) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
+
+
+# Split values by a mask, into the chosen ones and the others.
+
+
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]

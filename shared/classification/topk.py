@@ -1,149 +1,434 @@
-"""Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
-
-Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-once (see ranks.py); the true class itself is kept for means over the classes.
-"""
+"""Top-k rates from the ranks of the true classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
-from ..arrays.columns import (
+from ..arrays.arrays import Array, array_namespace, distinct_values, to_numpy
+from ..arrays.checks import (
+    as_bool,
+    as_choice,
+    as_flags,
+    as_int,
+    as_int_list,
     as_labels,
-    as_matrix,
-    check_class_ids,
-    check_lengths,
     check_not_negative,
-    check_orientation,
+    counted_columns,
 )
-from ..arrays.options import as_bool
-from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
-from .ranks import listed_ranks, ranks_if_in_range, true_class_ranks
+from ..arrays.exact import pieces, rounded_sum, weighted_sum
+from ..metric.metric import Metric
+from ..metric.prepared import Drawn, MissingClassError, PreparedTable
+from ..metric.results import Rate, Results
+from .ranks import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, topk_scores_state, topk_state
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-# rows in the order of their classes, so that sums by class need no sorting
-TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
+TIES = ("strict", "optimistic", "expected")
+DEFAULT_TIES = "strict"
 
 
-class TopkState(TypedDict):
-    """The true classes and their ranks.
-
-    above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
-    tied: (N,) other classes that tie with it
-    correct: (N,) whether the argmax is right; for ids, whether the class is in the row
-    classes: (N,) the true class; −1 for an unknown sample
-    predictions_width: C scores, or K ids
-    predictions_are_scores: whether the rows are scores rather than ids
-    counts: (N,) how many samples each entry stands for; absent, one each
-    """
+class Ranks(NamedTuple):
+    """The columns of the known samples of a `TopkState`; `counts` are None for one each."""
 
     above: Array
     tied: Array
     correct: Array
+    counts: Array | None
     classes: Array
-    predictions_width: np.ndarray
-    predictions_are_scores: np.ndarray
-    counts: NotRequired[Array]
 
 
-def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
-    check_arrays(state, [*TopkState.__annotations__], ["counts"])
-    width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
-    scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
-    lowest, highest = -1 if ignore_unknown else 0, min(int(width), np.iinfo(np.int32).max)
-    greatest, class_type = (highest - 1, np.int32) if scored else (np.iinfo(np.int64).max, np.int64)
-    checked: TopkState = {
-        "above": integer_column(state, "above", lowest, highest, np.int32),
-        "tied": integer_column(state, "tied", 0, highest - 1, np.int32),
-        "correct": flag_column(state, "correct"),
-        "classes": integer_column(state, "classes", lowest, greatest, class_type),
-        "predictions_width": width,
-        "predictions_are_scores": scored,
-    }
-    if "counts" in state:
-        checked["counts"] = count_column(state)
-    check_rows({name: column for name, column in checked.items() if not name.startswith("predictions")})
-    above, tied, correct = checked["above"], checked["tied"], checked["correct"]
-    if ((above < 0) != (checked["classes"] < 0)).any():
-        raise ValueError("state: expected the same samples to be unknown in `above` and in `classes`, got others")
-    if checked["predictions_are_scores"]:
-        possible = np.where(correct, above <= 0, (above != 0) | (tied != 0))
-    else:
-        possible = (correct == (above < width)) & (tied == 0)
-    if not (possible | (above < 0)).all():
-        raise ValueError("state: expected `correct` to be what the ranks say, got another")
-    if checked["predictions_are_scores"] and len(checked["above"]):
-        places = int((checked["above"].astype(np.int64) + checked["tied"]).max())
-        if places >= width:
-            raise ValueError(f"state: expected ranks below {width}, the number of scores, got {places}")
-    return checked
+def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
+    """The ranks of the known samples of a state.
+
+    Returns `Ranks`, of (K,) arrays.
+    Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
+    """
+    known = state["above"] >= 0
+    xp = array_namespace(known)
+    if not bool(xp.any(known)):
+        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
+    ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
+    if bool(xp.all(known)):
+        return ranks
+    if not as_bool(ignore_unknown, "ignore_unknown"):
+        raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
+    return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
-def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch of scores: see `reduce_topk_scores`."""
-    predictions = as_matrix(predictions, "predictions")
-    if predictions.ndim == 2 and not is_floating(predictions):
-        dtype = str(predictions.dtype).removeprefix("torch.")
-        raise ValueError(f"predictions: expected (N, C) floating scores, got {dtype} class ids")
+def accuracy(correct: Any, *, percent: bool = False, counts: Any = None) -> float:
+    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
+
+    Parameters: correct (N,); counts (N,), the number of samples that each entry stands for, by default one.
+    Raises ValueError for other values, lengths that differ, and no samples.
+
+    >>> accuracy([True, False, True, True])
+    0.75
+    """
+    flags, counts = counted_columns(counts, correct=as_flags(correct, "correct"))
+    return share_of(flags, percent=percent, counts=counts)
+
+
+def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
+    """As `accuracy`, of checked columns."""
+    return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
+
+
+def topk_accuracy(
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
+) -> float:
+    """Top-k accuracy: the share of samples with the true class among the k highest scores.
+
+    strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
+    optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
+    expected:    the chance of a hit when ties are broken at random
+
+    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
+    for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
+    Raises ValueError for an unknown `ties`, negative or fractional ranks, lengths that differ, and no samples.
+    Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
+    Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
+
+    >>> above, tied = [0, 0, 2], [0, 2, 0]
+    >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
+    (0.3333333333333333, 0.6666666666666666)
+    """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
+    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
+
+
+def autkc(
+    above: Any, tied: Any, k: int, *, ties: str = DEFAULT_TIES, percent: bool = False, counts: Any = None
+) -> float:
+    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
+
+    AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
+
+    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
+    stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
+    Raises ValueError as `topk_accuracy` does.
+    Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
+
+    >>> autkc([0, 2], [0, 0], 3)
+    0.6666666666666666
+    """
+    k = as_int(k, "k", 1)
+    above, tied, counts = _checked_ranks(above, tied, counts)
+    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
+
+
+def _checked_ranks(above: Any, tied: Any, counts: Any) -> list[Any]:
+    columns = {"above": as_labels(above, "above"), "tied": as_labels(tied, "tied")}
+    for name, column in columns.items():
+        check_not_negative(column, name, of="ranks")
+    return counted_columns(counts, **columns)
+
+
+def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
+    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+
+    Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
+    """
+    as_choice(ties, "ties", TIES)
+    total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    hits = hits_among_top(above, tied, ks, ties)
+    if ties != "expected":
+        return one * _sum(hits, counts) / total
+    tied_as = ((tied == count, count + 1) for count in map(int, distinct_values(tied)))
+    shares = ((_sum(hits[here], None if counts is None else counts[here]), possible) for here, possible in tied_as)
+    return rounded_sum(((one * hits, possible) for hits, possible in shares), total)
+
+
+def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
+    """Count the k of consecutive `ks` at which the true class is among the top k, (N,) int64; flags for one k.
+
+    With "expected", how many of the tied + 1 places that it may take are, over all ks.
+    """
+    xp = array_namespace(above, tied)
+    if ties != "expected":
+        needed = above + tied if ties == "strict" else above  # fewer than the classes; a hit at every k > needed
+        return needed < ks[-1] if len(ks) == 1 else xp.clip(ks[-1] - xp.astype(needed, xp.int64), 0, len(ks))
+    above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
+    return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
+
+
+def _sum(values: Array, counts: Array | None = None) -> int:
+    """Sum of integers or flags, each `counts` times."""
+    xp = array_namespace(values)
+    if counts is None and values.dtype == xp.bool:
+        return int(xp.count_nonzero(values))
+    values = xp.astype(values, xp.int64)
+    if counts is None or not values.shape[0]:
+        return int(xp.sum(values))
+    return weighted_sum(counts, values, int(xp.max(values)).bit_length(), int(xp.sum(counts)))
+
+
+def _total(entries: Array, counts: Array | None) -> int:
+    return entries.shape[0] if counts is None else _sum(counts)
+
+
+def _full_scale(percent: bool) -> int:
+    return 100 if as_bool(percent, "percent") else 1
+
+
+# Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
+
+
+AVERAGES = ("micro", "macro")
+
+
+def topk_rates(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, percent: bool
+) -> dict[str, float]:
+    """The mean accuracy over consecutive ks, for each key.
+
+    micro: over all samples
+    macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
+
+    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
+    average, "micro" or "macro".
+    Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
+    """
+    macro = as_choice(average, "average", AVERAGES) == "macro"
+    as_choice(ties, "ties", TIES)
+    if not macro:
+        return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
+    of_classes = ratios_by_class(ranks, ks, ties=ties, percent=percent).ratios
+    return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
+
+
+def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> dict[str, list[Any]]:
+    """The mean accuracy over consecutive ks, of the samples of each class.
+
+    Parameters: as of `topk_rates`.
+    Returns a table, a dict of lists of one length: "class", the ids that occur, ascending; "count", how many samples
+    each has; then each key.
+
+    >>> import numpy as np
+    >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
+    >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", percent=False)
+    {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
+    """
+    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
+    rates = {key: [rounded_sum(parts, 1) for parts in of_classes] for key, of_classes in ratios.items()}
+    return {"class": classes, "count": counts, **rates}
+
+
+class ClassRatios(NamedTuple):
+    """Rates of classes as fractions.
+
+    classes, counts: the ids that occur, ascending, and how many samples each has
+    ratios: for each key, and each class, counts and totals; its rate is the sum of their ratios
+    """
+
+    classes: list[int]
+    counts: list[int]
+    ratios: dict[str, list[list[tuple[int, int]]]]
+
+
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> ClassRatios:
+    """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
+    one = 100 if as_bool(percent, "percent") else 1
+    xp = array_namespace(ranks.classes)
+    ranks = _by_class(ranks, by_ties=ties == "expected")
+    weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
+    last = _ends(ranks.classes)
+    totals = _sums_by_place(weights, last)
+    ratios = {}
+    if ties == "expected":
+        last_tied = _ends(ranks.classes, ranks.tied)
+        # how many pairs of class and ties there are up to the last of each class
+        until = (xp.searchsorted(last_tied, last) + 1).tolist()
+        possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
+    for key, span in ks.items():
+        if span is None:
+            good = _sums_by_place(weights, last, xp.astype(ranks.correct, xp.int64))
+            ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
+            continue
+        hits = hits_among_top(ranks.above, ranks.tied, span, ties)
+        places = [total * len(span) for total in totals]
+        if ties != "expected":
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums_by_place(weights, last, hits), places)]
+            continue
+        shares = [*zip(_sums_by_place(weights, last_tied, hits), possible)]
+        parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
+        ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
+    return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
+
+
+def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
+    if span is None:
+        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
+    return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
+
+
+def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
+    """The samples in ascending order of their classes, and with `by_ties` of their ties within a class."""
+    xp = array_namespace(ranks.classes)
+    if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
+        return ranks  # as rows that have been counted are
+    order = xp.argsort(ranks.tied, stable=True) if by_ties else None
+    classes = ranks.classes if order is None else ranks.classes[order]
+    by_class = xp.argsort(classes, stable=True)
+    order = by_class if order is None else order[by_class]
+    return Ranks(*(None if column is None else column[order] for column in ranks))
+
+
+def _ends(*columns: Array) -> Array:
+    """The index of the last row of each run of equal rows in these columns."""
+    xp = array_namespace(*columns)
+    is_last = xp.ones_like(columns[0], dtype=xp.bool)
+    is_last[:-1] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        is_last[:-1] |= column[1:] != column[:-1]
+    return xp.nonzero(is_last)[0]
+
+
+def _sums_by_place(weights: Array, last: Array, values: Array | None = None) -> list[int]:
+    """The sum of (N,) weights in each run, each times an integer of at least 0."""
+    xp = array_namespace(weights)
+    values = xp.ones_like(weights) if values is None else values
+    sums = [0] * len(last)
+    for low, part in pieces(values, int(xp.max(values)).bit_length(), int(xp.sum(weights))):
+        running = xp.cumulative_sum(part * weights)[last]
+        more: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+        sums = [so_far + (sum_ << low) for so_far, sum_ in zip(sums, more)]
+    return sums
+
+
+# accuracyk and autkc: how often the true class is among the k best guesses, and how high it ranks.
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TopK(Metric):
+    """Means over consecutive k of the top-k accuracy.
+
+    Options, in addition to the common ones (see `Metric`):
+
+    k_list: integers in [1, C]
+    ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
+    average: "micro" or "macro", as of `topk_rates`
+    per_class: whether to add the table of `rates_by_class`
+    percent: whether rates are in [0, 100]
+    ignore_unknown: whether samples with a negative reference are left out
+
+    Raises ValueError for a k out of range, and without known samples.
+    """
+
+    as_state = staticmethod(as_topk_state)
+    countable_tables = TOPK_TABLES
+    truth = ("classes",)
+    owned_arrays = frozenset(TopkState.__annotations__)
+    aliases = TOPK_ALIASES
+
+    k_list: int | Sequence[int] | None = None
+    ties: str = DEFAULT_TIES
+    average: str = "micro"
+    per_class: bool = False
+    percent: bool = False
+    ignore_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option; the upper bound of k_list is checked where the number of classes is known."""
+        super().__post_init__()
+        if self.k_list is not None:
+            as_int_list(self.k_list, "k_list", 1)
+        self.ties = as_choice(self.ties, "ties", TIES)
+        self.average = as_choice(self.average, "average", AVERAGES)
+        self.per_class = as_bool(self.per_class, "per_class")
+        self.percent = as_bool(self.percent, "percent")
+        self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
+        raise NotImplementedError
+
+    def prepare(self, state: TopkState) -> PreparedTable:
+        """The samples, by the ranks of their classes."""
+        arrays: Any = state
+        return PreparedTable(self, arrays, TOPK_TABLES["counts"])
+
+    def drawn(self, state: TopkState) -> Drawn:
+        """The known samples, in one stratum; unknown ones do not enter the results.
+
+        Classes are not strata: a class missing from a resample does not enter its mean. Without such a mean, rows that
+        differ only in the class are merged.
+        """
+        arrays: Any = state
+        kept = to_numpy(state["above"] >= 0)
+        return Drawn(arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}, kept=kept)
+
+    def rates(self, state: TopkState) -> Results:
+        """The mean accuracy over the k of each key."""
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
+        return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """The table of classes, with `per_class`."""
+        if not self.per_class:
+            return {}
+        state: Any = prepared.state
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, percent=self.percent)}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AccuracyK(TopK):
+    """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
+
+    Columns: see `reduce_topk`. Options: see `TopK`.
+
+    >>> AccuracyK(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'accuracy@1': 0.5, 'accuracy@2': 1.0}
+    """
+
+    name = "accuracyk"
+    reduce = staticmethod(topk_state)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """Each k alone."""
+        if self.k_list is None:
+            return {"accuracy": None}
+        return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AUTKC(TopK):
+    """The area under the top-k curve: the mean accuracy over k = 1 … K, "autkc@1" and so on.
+
+    Columns: see `reduce_topk_scores`. Options: see `TopK`.
+
+    >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'autkc@1': 0.5, 'autkc@2': 0.75}
+    """
+
+    name = "autkc"
+    reduce = staticmethod(topk_scores_state)
+
+    k_list: int | Sequence[int] | None = (1,)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """All k up to each K."""
+        return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+
+
+def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
+    error.
+    Returns a `TopkState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
     return topk_state(predictions, references, ignore_unknown=ignore_unknown)
 
 
-def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch: see `reduce_topk`."""
-    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
-    check_orientation(predictions, references)
-    labels = as_labels(references, "references")
-    if predictions.ndim != 2:
-        hint = "; pass predictions[:, None] for one guess per sample" if predictions.ndim == 1 else ""
-        raise ValueError(
-            f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
-        )
-    if len(predictions) != len(labels):
-        check_lengths(predictions=predictions, references=labels)
-    if device_of(predictions) != device_of(labels):
-        predictions, labels = on_one_device(predictions, labels)
-    width, scored = predictions.shape[1], is_floating(predictions)
-    if width == 0:
-        raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    # most of the time that a small batch takes goes into calls, not into samples
-    ranks = ranks_if_in_range(predictions, labels) if scored else None
-    has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
-    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
-        check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
-    xp = array_namespace(labels)
-    if ranks is not None:
-        above, tied, correct = ranks
-    elif scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = true_class_ranks(predictions, xp.clip(labels, 0, None))
-    else:
-        above = listed_ranks(predictions, labels)
-        tied, correct = xp.zeros_like(above), above < width
-    classes = xp.clip(labels, -1, None) if has_unknown else labels
-    if has_unknown:
-        above[labels < 0] = -1
-    return {
-        "above": above,
-        "tied": tied,
-        "correct": correct,
-        "classes": xp.asarray(classes, dtype=xp.int32 if scored else xp.int64, copy=True),  # a column fits 32 bits
-        "predictions_width": _scalar(width),
-        "predictions_are_scores": _scalar(scored),
-    }
-
-
-@lru_cache(typed=True)
-def _scalar(value: int) -> np.ndarray:
-    """The read-only array of a scalar, shared by all states, so that a look at its identity shows that they agree."""
-    scalar = np.asarray(value)
-    scalar.setflags(write=False)
-    return scalar
+def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
+    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
+    return topk_scores_state(predictions, references, ignore_unknown=ignore_unknown)

@@ -1,6 +1,6 @@
 """Compute metrics in data engines or on many machines."""
 
-from ..metric.packing import pack, unpack
+from ..metric.states import pack, unpack
 from .aggregates import beam_combine, ray_aggregate
 from .batches import reduce_batches
 from .parquet import compute_parquet

@@ -13,7 +13,7 @@ from ..extras import extra
 from ..formats.reasons import named
 from ..loading import metric_class
 from ..metric.metric import Metric
-from ..metric.packing import pack, unpack
+from ..metric.states import pack, unpack
 from .batches import columns_of, counted_state, reduce_batches
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..metric.counted import COUNTS
+from ..metric.arguments import COUNTS
 from ..metric.metric import Metric
 
 

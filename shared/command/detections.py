@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from ..detection.closed_set import closed_set_note
-from ..detection.false_positives import NEARBY
+from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..arrays.options import did_you_mean
+from ..arrays.checks import did_you_mean
 from ..formats.reasons import with_text
 from ..formats.tables.columns import file_of
 from ..reports.plots import check_picture

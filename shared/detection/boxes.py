@@ -1,22 +1,137 @@
-"""Boxes of images: the columns of detection laid out in two tables and checked."""
+"""Corners of boxes with their rounding errors, and the exact IoU of two boxes.
+
+Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
+so that an IoU is a fraction of the numbers of the input.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
 from ..arrays.box_objects import box_dict
-from ..arrays.columns import as_flags, as_numbers, check_lengths
-from ..arrays.compiled import worth_compiling
-from ..arrays.options import as_choice
-from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
-from ..arrays.threads import each_in_threads, threads_for
+from ..arrays.checks import (
+    as_choice,
+    as_flags,
+    as_numbers,
+    check_arrays,
+    check_lengths,
+    check_rows,
+    count_column,
+    flag_column,
+    integer_column,
+    number_table,
+)
+from ..arrays.threads import each_in_threads, threads_for, worth_compiling
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
+_TINY = 2.0**-900  # parts of areas below it may underflow
+
+
+class Corners(NamedTuple):
+    """Corners of boxes.
+
+    rounded: (n, 4) x1, y1, x2, y2
+    remainders: (n, 4) the rounding error of each
+    border: pixels to add to the far corners, 0 or 1
+    """
+
+    rounded: np.ndarray
+    remainders: np.ndarray
+    border: int
+
+    def parts(self, row: Any) -> list[float]:
+        """Four corners of a box, the remainder to add to each of them, and the border."""
+        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
+
+    def doubt(self) -> np.ndarray:
+        """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large.
+
+        It is infinite for a box whose area is too small for float64. Returns an array (n,), or a zero of shape () if
+        no box is in doubt.
+        """
+        exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
+        if exact and self._sides_reach(_TINY**0.5):  # the usual case
+            return np.zeros(())
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        with np.errstate(over="ignore"):
+            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
+        doubt = np.where(tiny, np.inf, 0.0)
+        if exact:
+            return doubt
+        for far, side in zip((2, 3), sides):
+            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
+            if self.border:
+                off += np.abs(self.rounded[:, far]) * 2.0**-52
+            with np.errstate(divide="ignore"):
+                doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
+        return doubt
+
+    def _sides_reach(self, least: float) -> bool:
+        """Whether each side, without its border, is at least `least` long."""
+        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
+        if loop is not None:
+            return bool(loop(self.rounded, least))
+        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
+        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
+
+
+def repeats_zeros(remainders: np.ndarray) -> bool:
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    return len(remainders) > 1 and remainders.strides[0] == 0
+
+
+def sides_reach(corners: Any, least: float) -> bool:
+    """Whether each side of boxes xyxy is at least `least` long."""
+    every = True
+    for i in range(len(corners)):
+        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
+    return every
+
+
+def exact_ious(
+    ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
+) -> tuple[list[Fraction], np.ndarray]:
+    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
+    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
+    return exact, place
+
+
+def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
+    """A number for the box of each row, from 0: the same for equal boxes."""
+    some, place = np.unique(rows, return_inverse=True)
+    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
+    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
+
+
+def _exact_iou(box: list[float], other: list[float]) -> Fraction:
+    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
+    ratios = [part.as_integer_ratio() for part in (*box, *other)]
+    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
+    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    a, b = _corners(parts[:9]), _corners(parts[9:])
+    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
+    intersection = sides[0] * sides[1]
+    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
+    return Fraction(intersection, union) if union else Fraction()
+
+
+def _corners(parts: Sequence[int]) -> list[int]:
+    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
+
+
+# Boxes of images: the columns of detection laid out in two tables and checked.
+
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
@@ -274,3 +389,53 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
         refuse(label != np.round(label), "an integer class", -1)
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
+
+
+# The order of images by their boxes, independent of the order of images and of boxes.
+#
+# Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
+# decides, and so only images that share it are compared whole.
+
+
+def places_of_images(state: DetectionState) -> np.ndarray:
+    """The place of each image among the distinct ones, (N,) int64."""
+    numbers, predictions = state["num_predictions"], state["predictions"]
+    groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
+    alike = np.bincount(groups)[groups] > 1
+    content = _contents(numbers, predictions, state["prediction_remainders"], alike)
+    objects = np.column_stack([state["references"], state["ignored"]])
+    true = _contents(state["num_references"], objects, state["reference_remainders"], alike)
+    images = [*zip(groups.tolist(), content, true)]
+    place = {image: i for i, image in enumerate(sorted(set(images)))}
+    return np.asarray([place[image] for image in images], dtype=np.int64)
+
+
+def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:
+    """Groups of images by the x1 of their first boxes, in the order of its bytes; 0 for images without boxes."""
+    some = np.flatnonzero(numbers)
+    groups = np.zeros(len(numbers), np.int64)
+    if len(some):
+        rows, starts = np.arange(len(boxes)), np.cumsum(numbers)[some] - numbers[some]
+        image = np.repeat(np.arange(len(some)), numbers[some])
+        columns = [*boxes.T] if repeats_zeros(remainders) else [*boxes.T, *remainders.T]
+        for column in reversed(columns):  # the last counts first
+            if len(rows) == len(some):
+                break
+            values = column[rows]
+            first = values == np.minimum.reduceat(values, starts)[image]
+            rows, image = rows[first], image[first]
+            starts = np.flatnonzero(np.diff(image, prepend=-1))
+        keys = (boxes[rows[starts], 0] + 0.0).view(np.uint64)  # 0.0 for −0.0
+        in_bytes = keys.astype("<u8").view(">u8")
+        groups[some] = 1 + np.unique(in_bytes, return_inverse=True)[1]
+    return groups
+
+
+def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, chosen: np.ndarray) -> list[bytes]:
+    """The boxes of chosen images, sorted, as bytes; none of the others."""
+    rows, numbers = np.repeat(chosen, numbers), np.where(chosen, numbers, 0)
+    table = np.concatenate([boxes[rows], remainders[rows]], axis=1) + 0.0  # 0.0 for −0.0
+    image = np.repeat(np.arange(len(numbers)), numbers)
+    content = table[np.lexsort((*table.T, image))].tobytes()
+    ends = (np.cumsum(numbers) * table.itemsize * table.shape[1]).tolist()
+    return [content[start:end] for start, end in zip([0, *ends], ends)]

@@ -11,10 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from .budgets import RECALL_IOUS
-from .matching import rank_pairs, take_free
-from .outcomes import FP_KNOWN, LEFT_OUT_CLASS, ON_IGNORED, TP_KNOWN, Outcomes, SelectedBoxes
-from .overlap import Overlaps, overlaps
-from .pairs import all_pairs, cuts_of_pairs, objects_of_rows
+from .matching import FP_KNOWN, LEFT_OUT_CLASS, ON_IGNORED, TP_KNOWN, Outcomes, SelectedBoxes, rank_pairs, take_free
+from .overlap import Overlaps, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
 
 
 def coco_outcomes(boxes: SelectedBoxes, max_detections: int | None = None) -> Iterator[Outcomes]:

@@ -8,17 +8,15 @@ gives each the free object that it overlaps most.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.columns import as_counts, check_lengths
-from ..arrays.options import as_choice
-from .boxes import checked_table
-from .overlap import overlapping_pairs
-from .pairs import Pairs
-from .rules import MATCHINGS, Rules
+from ..arrays.checks import as_choice, as_counts, check_lengths
+from .boxes import Corners, DetectionState, checked_table
+from .overlap import Overlaps, Pairs, overlapping_pairs, overlaps
+from .rules import MATCHINGS, Rules, evaluated_classes, rows_of
 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
@@ -149,3 +147,224 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     first = np.ones(len(groups), dtype=bool)
     first[1:] = groups[1:] != groups[:-1]
     return first
+
+
+# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
+#
+# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
+# however many equal images each image stands for.
+
+
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
+COUNTED = range(BACKGROUND)  # the outcomes that are counted
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
+IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+
+
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that are evaluated: confident predictions and all objects.
+
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    counts: how many equal images each image stands for
+    image, confidence, label: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows, object_rows: the class of each prediction and of each object, as its row there
+    rules: by which they were selected
+    corners: those of predictions and of objects, exactly
+    """
+
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    counts: np.ndarray
+    image: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    classes: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    rules: Rules
+    corners: tuple[Corners, Corners]
+
+    @property
+    def known(self) -> list[int]:
+        """Ids of the known classes."""
+        return self.rules.known
+
+    @property
+    def unknown_id(self) -> int:
+        """The class by which a prediction says "unknown"."""
+        return self.rules.unknown_class_id
+
+    def overlaps(self, lowest: float) -> Overlaps:
+        """All pairs of a prediction and an object of one image that may reach an IoU."""
+        counts = self.num_predictions, self.num_references
+        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
+
+    def pairs(self) -> Pairs:
+        """The pairs with an IoU that reaches the threshold of the rules."""
+        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+
+
+class Outcomes(NamedTuple):
+    """The outcome of each prediction.
+
+    boxes: the boxes that take part
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
+    matched: the row of the object that it takes, or −1
+    """
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Drop predictions below the confidence threshold, and label the objects.
+
+    With `unknown_below`, less confident predictions of known classes become "unknown".
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
+    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
+    confident = confidence >= rules.conf_threshold
+    if not confident.all():
+        image, confidence, label = image[confident], confidence[confident], label[confident]
+        predictions, remainders = predictions[confident], remainders[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    if rules.unknown_below is not None:
+        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
+        label = np.where(unsure, rules.unknown_class_id, label)
+        predictions = np.column_stack([predictions[:, :5], label])
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    is_known = np.isin(references[:, 4], rules.known)
+    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
+    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        state.get("counts", np.ones(len(images), dtype=np.int64)),
+        image,
+        confidence,
+        label,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=object_label,
+        classes=classes,
+        rows=rows_of(label, classes),
+        object_rows=rows_of(object_label, classes),
+        rules=rules,
+        corners=corners,
+    )
+
+
+# Pascal VOC's matching of detections, class by class.
+#
+# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is
+# taken. So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of
+# all predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+
+
+def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of predictions within their classes; all unknown objects are of one class.
+
+    A prediction on an ignored object is not counted. Of equal IoUs, an object that is not ignored comes first, then
+    smaller class and coordinates; of equally confident predictions on one object, the one with the higher IoU, then
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id are not counted.
+    """
+    pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
+    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pointing = pairs.take(first_of_each(pairs.rows))
+    to_ignored = boxes.ignored[pointing.columns]
+    taking = pointing.take(~to_ignored)
+    keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
+    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(first_of_each(taking.columns))
+
+    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    of_class[-1] = FP_UNKNOWN
+    outcome = of_class[boxes.rows]
+    says_unknown = outcome[taking.rows] == FP_UNKNOWN
+    outcome[pointing.rows[to_ignored]] = ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(outcome), -1)
+    matched[taking.rows] = taking.columns
+    return Outcomes(boxes, outcome, matched)
+
+
+# Changes of counts if all errors of one kind were mended.
+
+
+class Mending(NamedTuple):
+    """Changes of outcomes by mending errors.
+
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def matched_objects(outcomes: Outcomes) -> np.ndarray:
+    """Whether each object is matched by a true positive."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    return is_matched
+
+
+def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
+    """Mend some false positives.
+
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
+
+    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
+    object for each prediction, or −1.
+    """
+    taking = going[target[going] >= 0]
+    taking = taking[~is_matched[target[taking]]]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
+    taking = taking[first_of_each(target[taking])]
+    return Mending(going, taking, target[taking], _NO_ROWS)
+
+
+def without_predictions(going: np.ndarray) -> Mending:
+    """Take false positives out of the evaluation."""
+    return Mending(going, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+
+
+def without_objects(objects: np.ndarray) -> Mending:
+    """Take objects out of the evaluation."""
+    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)

@@ -13,32 +13,34 @@ import numpy as np
 
 from ..metric.results import Rate, Results
 from .boxes import DetectionState
-from .counting import (
-    CountColumns,
-    as_rows,
-    counts_above,
-    counts_by_class,
-    counts_by_image,
-    in_total,
-    ratio,
-    tally,
-    unknown_by_image,
-)
-from .matching import match_pairs
-from .mending import Mending
-from .outcomes import (
+from .matching import (
     BACKGROUND,
     FP_KNOWN,
     FP_UNKNOWN,
     ON_IGNORED,
     TP_KNOWN,
     TP_UNKNOWN,
+    Mending,
     Outcomes,
     SelectedBoxes,
+    match_pairs,
     select_boxes,
 )
-from .pairs import Pairs
-from .protocols import DetectionOptions, MatchedImages, gain
+from .overlap import Pairs
+from .protocols import (
+    CountColumns,
+    DetectionOptions,
+    MatchedImages,
+    as_rows,
+    counts_above,
+    counts_by_class,
+    counts_by_image,
+    gain,
+    in_total,
+    ratio,
+    tally,
+    unknown_by_image,
+)
 from .rules import Rules
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better

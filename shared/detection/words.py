@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .matching import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 from .openset_detection import OpenSetDetection
-from .outcomes import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 from .rules import Rules
 
 OUTCOME_WORDS = (

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.arrays import as_array
-from ..arrays.columns import as_labels
-from ..classification.topk_metrics import AccuracyK
+from ..arrays.checks import as_labels
+from ..classification.topk import AccuracyK
 
 
 def compute(*, predictions: Any, references: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.arrays import on_one_device
-from ..arrays.columns import as_flags, as_scores, check_lengths
+from ..arrays.checks import as_flags, as_scores, check_lengths
 from ..ranking.counts import Side, check_both_classes, sides_of_kinds, sort_sides
 from ..ranking.quantities import Quantity, quantities
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.arrays import to_numpy
-from ..arrays.options import as_int, as_real
+from ..arrays.checks import as_int, as_real
 from ..ood.bench import DEFAULT_METRICS
 from ..ood.ood_bench import OODBench
 from ..ood.oodeel import sampled_curve

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.columns import as_scores
-from ..arrays.options import as_real
+from ..arrays.checks import as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.rules import RULE_CHECKS, Rules
 from ..evaluation import validator

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, reduce_maps
-from ..anomaly.pro import pro_curve
+from ..anomaly.aupro import pro_curve
 from ..arrays.arrays import as_array
-from ..arrays.options import as_fractions, as_int
+from ..arrays.checks import as_fractions, as_int
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, F1_MAX
 from .labelled_scores import labelled_value
 

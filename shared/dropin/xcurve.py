@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arrays.arrays import array_namespace, is_torch_array
-from ..arrays.columns import as_numbers
-from ..arrays.options import as_bool, as_fraction, as_int_list
-from ..classification.topk import topk_scores_state
-from ..classification.topk_rates import accuracy, known_ranks, mean_hits
-from ..open_set.at_tpr import DEFAULT_TPR, accuracy_of_sides, score_at_tpr
+from ..arrays.checks import as_bool, as_fraction, as_int_list, as_numbers
+from ..classification.ranks import topk_scores_state
+from ..classification.topk import accuracy, known_ranks, mean_hits
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF, OpenF
-from ..open_set.openauc import OpenAUC as _OpenAUC
+from ..open_set.openauc import DEFAULT_TPR, OpenAUC as _OpenAUC, accuracy_of_sides, score_at_tpr
 from ..ranking.curves import AUROC as _AUROC
 from .labelled_scores import both_sides, labelled_value
 

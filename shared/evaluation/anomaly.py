@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.image_scores import check_reduction
-from ..anomaly.levels import LEVELS, check_levels
+from ..anomaly.images import check_reduction
+from ..anomaly.maps import LEVELS, check_levels
 from ..arrays.arrays import State
-from ..arrays.options import as_fractions, plain_value
+from ..arrays.checks import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
 from ..formats.written.flat import KINDS
-from ..metric.bootstrap import ByGroup
+from ..metric.bootstrap import ByGroup, assembled
 from ..metric.groups import ALL, as_parts
-from ..metric.joining import joined
 from ..metric.results import Results
-from ..metric.summary import assembled
+from ..metric.states import joined
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table

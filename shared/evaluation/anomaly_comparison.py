@@ -8,8 +8,7 @@ from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..comparison import Comparison, compared, differences_of_parts
-from ..metric.bootstrap import ByGroup
-from ..metric.summary import Part
+from ..metric.bootstrap import ByGroup, Part
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
 from .category_options import options_of, with_only_values, with_void

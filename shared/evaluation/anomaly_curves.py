@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..anomaly.levels import check_levels, level_sides
-from ..anomaly.pro import pro_curve
+from ..anomaly.aupro import pro_curve
+from ..anomaly.maps import check_levels, level_sides
 from ..ranking.roc import roc_curve
 
 MAX_POINTS = 400

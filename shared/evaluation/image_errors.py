@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..detection.boxes import DetectionState
-from ..detection.errors import MISSED
-from ..detection.false_positives import FALSE_POSITIVES
-from ..detection.fates import FATES
-from ..detection.openset_detection import OpenSetDetection, reduce_boxes
-from ..detection.outcomes import IS_RIGHT
-from ..detection.prepared_images import PreparedImages
+from ..detection.errors import FALSE_POSITIVES, FATES, MISSED
+from ..detection.matching import IS_RIGHT
+from ..detection.openset_detection import OpenSetDetection, PreparedImages, reduce_boxes
 from ..formats.boxes.dataset import Detections
 from .detection import class_options, says_unknown
 

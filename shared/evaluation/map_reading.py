@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.truth import check_regions
-from ..anomaly.void import check_ignore_value
+from ..anomaly.masks import check_ignore_value, check_regions
 from ..arrays.arrays import widen
-from ..arrays.options import as_bool, as_real
+from ..arrays.checks import as_bool, as_real
 from ..formats.images import image_size
 from ..formats.maps.files import read_map, read_mask_values
 from ..formats.maps.folders import AnomalyImage

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, on_one_device
-from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
+from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.tables.score_files import Scores
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Summary

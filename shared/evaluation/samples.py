@@ -10,7 +10,7 @@ from typing import Any
 
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
-from ..metric.packing import pack, unpack
+from ..metric.states import pack, unpack
 
 SAMPLES = "samples"  # in saved results
 

@@ -12,12 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from ..arrays.options import as_int
-from ..detection.average_precision import interpolated_average_precision, mean_of
+from ..arrays.checks import as_int
 from ..detection.coco import coco_outcomes
+from ..detection.curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
+from ..detection.matching import TP_KNOWN, select_boxes
 from ..detection.openset_detection import reduce_boxes
-from ..detection.outcomes import TP_KNOWN, select_boxes
-from ..detection.ranked_classes import CountedClasses, RankedClasses
 from ..detection.rules import Rules
 from ..formats.boxes.dataset import Detections
 

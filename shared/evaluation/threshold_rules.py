@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays.exact_sums import Sums
-from ..arrays.options import as_confidence_level, as_open_share, as_written
+from ..arrays.checks import as_confidence_level, as_open_share, as_written
+from ..arrays.exact import Sums
 from ..ranking.guarantees import threshold_at_fpr
-from ..ranking.selection import highest_by_rank
-from ..ranking.shares import most_within, percent
+from ..ranking.prepared import highest_by_rank
+from ..ranking.quantities import most_within, percent
 
 PIXELS, IMAGES = "pixels", "images"
 _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..arrays.options import as_open_share
+from ..arrays.checks import as_open_share
 from ..formats.written.thresholds import FittedThreshold
 from ..ood.bench import bench_metrics
 from ..ranking.counts import two_sides
 from ..ranking.guarantees import threshold_at_fpr
-from ..ranking.shares import percent
+from ..ranking.quantities import percent
 
 SAMPLES = "samples"
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..arrays.options import as_choice
+from ..arrays.checks import as_choice
 from ..formats.written.flat import flat
 from ..metric.prepared import MissingClassError
 

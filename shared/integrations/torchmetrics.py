@@ -21,7 +21,7 @@ from typing import Any
 from ..extras import extra
 from ..formats.written.directions import direction
 from ..loading import METRICS, metric_class
-from ..metric.counted import COUNTS
+from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
 from .missing_classes import FlatResults
 

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import array_namespace, on_one_device, to_numpy
-from ..arrays.columns import as_labels, as_matrix, as_scores, check_lengths
-from ..classification.topk import topk_scores_state
-from ..classification.topk_metrics import AUTKC, AccuracyK
+from ..arrays.checks import as_labels, as_matrix, as_scores, check_lengths
+from ..classification.ranks import topk_scores_state
+from ..classification.topk import AUTKC, AccuracyK
 from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric

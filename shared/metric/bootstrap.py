@@ -8,17 +8,21 @@ of threads changes no bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays.options import as_int
+from ..arrays.arrays import State, to_numpy
+from ..arrays.checks import as_int
+from ..arrays.compacting import compact_rows, rows_and_places
 from ..arrays.threads import in_threads, threads_for
-from .groups import is_below, prefixes
-from .prepared import Prepared
-from .results import Interval, Key, Rate, mean, rates_of
+from .groups import ALL, check_names, is_below, prefixes
+from .prepared import MissingClassError, Prepared
+from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
+from .states import joined, num_samples
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 BLOCK = 100  # resamples of many rows that are drawn from one stream
@@ -169,3 +173,281 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     """
     number = max(map(len, columns))
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
+
+
+# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
+
+
+class Sharing(Prepared):
+    """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
+
+    Its rates are those of each group, by (group, key).
+
+    Parameters: groups, each prepared from its own entries and, behind them, the shared ones; own and shared, how many
+    samples each of these entries stands for.
+    """
+
+    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+        self.groups = groups
+        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        counts: list[np.ndarray] = []
+        strata: list[np.ndarray] = []
+        members: list[np.ndarray] = []
+        self._ends = [0]  # of the rows of each group
+        for group, prepared in groups.items():
+            entries = rows[group][: len(own[group])]
+            members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
+            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
+            self._ends.append(self._ends[-1] + len(prepared.counts))
+        # shared entries by their stratum and their rows in all groups, so that their order does not matter
+        first = next(iter(groups))
+        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
+        kept = of_shared[first] >= 0
+        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
+        places = np.zeros(0, np.int64)
+        if kept.any():
+            columns, _, places = rows_and_places(columns)
+        kinds, *self._shared_rows = columns
+        last = np.full(len(shared), -1)
+        last[kept] = places + self._ends[-1]
+        members.append(last)
+        counts.append(_tally(places, shared[kept], len(kinds)))
+        strata.append(kinds + strata[-1][-1] + 1)
+        self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
+        self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
+
+    def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
+        """Rates of each group, by (group, key)."""
+        if counts is None:
+            parts: list[np.ndarray | None] = [None] * len(self.groups)
+        else:
+            *own, shared = np.split(counts, self._ends[1:])
+            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+        return {
+            (group, key): rate
+            for (group, prepared), part in zip(self.groups.items(), parts)
+            for key, rate in rates_of(prepared.rates(part)).items()
+        }
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry: first the groups' own entries, then the shared ones."""
+        return self._members
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    kept = rows >= 0
+    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+
+
+# Results of states: of all samples, or of each group and their means; with intervals on request.
+
+
+StatesByGroup = Mapping[str, Sequence[State]]
+
+
+class Prepares(Protocol):
+    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+    groups_without: str
+
+    def prepare(self, state: State) -> Prepared:
+        """Check, sort or match a state once."""
+
+
+class Part(NamedTuple):
+    """A part that is resampled separately: all samples, a group, or all groups that share samples.
+
+    name: the group's name; empty for all samples and for groups that share some
+    prepared: its rows
+    results: the results of each group
+    """
+
+    name: str
+    prepared: Prepared
+    results: Mapping[str, Results]
+
+    def rates(self) -> dict[Key, Rate]:
+        """Exact rates, by the keys that `prepared.rates` has."""
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
+
+    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
+        """Replicates by (group, key), in an order of the part's own."""
+        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
+        return permuted(keyed, self.name, random_state) if self.name else keyed
+
+
+def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+    """The results of states by group; samples of no group belong to each.
+
+    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
+    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
+    """
+    return assembled(metric, *results_and_replicates(metric, states))
+
+
+def results_and_replicates(
+    metric: Prepares, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
+
+    The results of several metrics, such as one for each category of a folder, can be put into one dict.
+    """
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
+    drawn: ByGroup = {}
+    resampled = metric.confidence_level is not None
+    for part in prepared_parts(metric, states, resampled=resampled, name=name):
+        results |= part.results
+        if resampled:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+            drawn |= part.by_group(values, metric.random_state)
+    return results, drawn
+
+
+def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
+    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
+    level = metric.confidence_level
+    return summary if level is None else summary.with_intervals(intervals(values, level))
+
+
+def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
+
+    Raises ValueError if all groups lack a class.
+    """
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
+    if [*results] == [ALL]:
+        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
+    return summary_of_groups(results, skipping=skipping), with_means(drawn)
+
+
+def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
+
+    With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
+    """
+    groups = sorted(states.keys() - {ALL})
+    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    shared = states.get(ALL, [])
+    parts: list[Part] = []
+    for group in groups or [name]:
+        try:
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+        except MissingClassError:
+            if group == ALL or metric.groups_without != "skip":
+                raise
+            continue
+        if resampled and shared and groups:
+            parts.append(part)
+        else:
+            yield part
+    if parts:
+        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
+        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
+        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
+
+
+def _part(metric: Prepares, name: str, state: State) -> Part:
+    with named(name):
+        prepared = metric.prepare(state)
+        results = prepared.rates()
+        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
+
+
+@contextmanager
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        if group == ALL:
+            raise
+        raise type(error)(f"group {group!r}: {error}") from error
+
+
+def _counts(state: State) -> np.ndarray:
+    """The number of samples that each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
+
+
+# Pairs of rows that samples have in two models, in an order that depends on neither samples nor caller.
+
+
+class Stratum(NamedTuple):
+    """The distinct pairs of rows of the samples in two models, in an order that does not depend on the samples'.
+
+    rows: of the first and of the second model, (D,) each
+    counts: (D,) how many samples have each pair
+    """
+
+    rows: tuple[np.ndarray, np.ndarray]
+    counts: np.ndarray
+
+
+class PairedRows(NamedTuple):
+    """The strata of the samples of two models."""
+
+    strata: list[Stratum]
+    symmetric: bool  # whether swapping the models changes nothing
+
+
+def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> PairedRows:
+    """The pairs of rows of two models' samples.
+
+    Parameters: first and second, the models; exact, the rates of each, for models whose rows are alike.
+    Raises ValueError where the samples of the two are not the same in number and kind.
+    """
+    rows, other_rows = first.rows(), second.rows()
+    kinds = [np.where(places < 0, -1, p.strata[places]) for p, places in ((first, rows), (second, other_rows))]
+    sizes, other_sizes = (np.ones(len(p.rows()), np.int64) if p.sizes is None else p.sizes for p in (first, second))
+    same = len(rows) == len(other_rows) and not (kinds[0] != kinds[1]).any()
+    if not same or (sizes != other_sizes)[kinds[0] >= 0].any():
+        came = f"{sizes.sum()} and {other_sizes.sum()}, or of other kinds"
+        raise ValueError(f"first, second: expected the same samples, got {came}")
+    strata = [kinds[0] == kind for kind in np.unique(first.strata)]
+    # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
+    straight = [_stratum(rows[here], other_rows[here], sizes[here], by=1) for here in strata]
+    mirrored = [_stratum(rows[here], other_rows[here], sizes[here], by=0) for here in strata]
+    # where the pairs come one by one, each as often as there are samples: after fewer of them comes a higher one
+    left, right = (
+        np.concatenate([np.stack([each.rows[by], each.rows[1 - by], -each.counts], axis=1).ravel() for each in order])
+        for by, order in ((1, straight), (0, mirrored))
+    )
+    if (left == right).all():
+        keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
+        left, right = (fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
+    differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
+    return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
+
+
+def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> Stratum:
+    """The pairs of rows in the order of the rows of one model, 0 or 1, then of the other."""
+    if not len(first):
+        return Stratum((first, second), sizes)
+    (leading, other), counts = compact_rows([second, first] if by else [first, second], sizes)
+    return Stratum((other, leading) if by else (leading, other), counts)
+
+
+def fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
+    """Rates of a model, and those in some resamples, where two models that are alike otherwise may differ."""
+    rng, strata = np.random.default_rng(0), parts_of_strata(prepared)
+    probes = [prepared.rates(np.concatenate([draw(rng, part) for part in strata])) for _ in range(_PROBES)]
+    every: list[Any] = [exact, *probes]
+    return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
+
+
+_PROBES = 32

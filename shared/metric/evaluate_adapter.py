@@ -1,26 +1,200 @@
-"""Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
+"""Gather states on process 0, through files in a folder that all processes see.
 
-Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
+it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
+
+    process 0                                    the others
+    writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
+    reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
+    to KEY.TOKEN.RANK.taken
+
+A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
+answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
+fails.
 """
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+import os
+import platform
+import re
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..arrays.arrays import State
-from ..arrays.options import as_real
+from ..arrays.checks import as_real
 from .arguments import differ
 from .groups import Parts, as_one_state
-from .joining import check_parts, joined_parts
 from .metric import Metric
-from .processes import receive, run_key, send
+from .states import check_parts, joined_parts, pack, unpack
+
+Checked = TypeVar("Checked")
+
+_POLL = 0.01  # seconds
+# launchers set these to one value in all processes of a run, and to another in any other run at that time
+_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
+DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
+
+
+def run_key(experiment_id: str, num_process: int) -> str:
+    """A name that the processes of one run share, different from the name of any other run that uses the folder.
+
+    Raises ValueError where neither a launcher nor the caller distinguishes the runs.
+    """
+    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set equal values in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
+    if experiment_id == DEFAULT_ID and not launcher:
+        raise ValueError(
+            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
+            "since none of torchrun, Slurm and PMIx has started them; got none"
+        )
+    if Path(experiment_id).name != experiment_id:
+        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
+    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
+
+
+def receive(
+    folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
+) -> None:
+    """As process 0, receive the states of the others, and append `check(state)` of each to `checked`.
+
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and any error of `check`.
+    """
+    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
+    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
+    deadline = time.monotonic() + timeout
+    if not _write(meeting, token.encode()) and not folder.is_dir():
+        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
+    try:
+        _sweep_away(folder, key, token)
+        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
+            if _read(meeting) != token:
+                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            time.sleep(_POLL)
+        for rank, answer in answers.items():
+            try:
+                state = check(_read_state(answer, rank))
+                answer.replace(_taken(answer))
+            except FileNotFoundError:  # the process has just stopped waiting
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+            checked.append(state)
+    finally:
+        if _read(meeting) == token:
+            meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
+
+
+def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
+    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
+    content, meeting, answer = pack(state), folder / f"{key}.round", None
+    deadline = time.monotonic() + timeout
+    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        left.unlink()
+    while True:
+        if answer is not None and not answer.exists():
+            if _remove(_taken(answer)):
+                return
+            answer = None  # swept away, since process 0 opened another round
+        token = _read(meeting)
+        wanted = _answer(folder, key, token, rank)
+        if token and wanted != answer and not wanted.exists():
+            if answer is not None and not _remove(answer):
+                continue  # taken in this moment
+            answer = wanted if _write(wanted, content) else None
+        if time.monotonic() > deadline and (answer is None or _remove(answer)):
+            _check_time(deadline, rank, timeout, "process 0", meeting)
+        time.sleep(_POLL)
+
+
+def _sweep_away(folder: Path, key: str, token: str) -> None:
+    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
+    for path in folder.glob(f"{glob.escape(key)}.*.*"):
+        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
+            path.unlink(missing_ok=True)
+
+
+def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
+    return folder / f"{key}.{token}.{rank}"
+
+
+def _taken(answer: Path) -> Path:
+    return answer.with_name(f"{answer.name}.taken")
+
+
+def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(
+            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
+            f"cache_dir, experiment_id and launcher, which here give {meeting}"
+        )
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file that others see whole or not at all; return whether it survived until it was whole."""
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except FileNotFoundError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _remove(path: Path) -> bool:
+    """Remove a file, and return whether it existed."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = answer.read_bytes()
+    try:
+        return unpack(data)
+    except ValueError as error:
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
+
+
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
+#
+# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
 
 
 class Evaluated(Metric):

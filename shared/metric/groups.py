@@ -23,7 +23,7 @@ from ..arrays.arrays import (
     to_numpy,
     without_arrow,
 )
-from ..arrays.columns import check_lengths
+from ..arrays.checks import check_lengths
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
-from ..arrays.options import as_choice, as_confidence_level, as_int
-from .arguments import differ, options_for, present, sort_arguments, unknown_name
-from .bootstrap import ByGroup, as_resamples
-from .counted import COUNTS
+from ..arrays.checks import as_choice, as_confidence_level, as_int
+from .arguments import COUNTS, differ, options_for, present, reduced_batch, sort_arguments, unknown_name
+from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
-from .joining import (
+from .prepared import Prepared
+from .results import Results, Summary
+from .states import (
     check_parts,
     check_total,
     checked_states,
@@ -40,10 +41,6 @@ from .joining import (
     num_rows,
     num_samples,
 )
-from .prepared import Prepared
-from .reducing import reduced_batch
-from .results import Results, Summary
-from .summary import Part, prepared_parts, results_and_replicates, summary
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 

@@ -10,25 +10,22 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..arrays.options import as_bool, as_int, as_real, by_keyword, did_you_mean, plain_value
+from ..arrays.checks import as_bool, as_int, as_real, by_keyword, did_you_mean, plain_value
 from ..metric.results import Rate, Results, as_dict
-from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, check_both_classes, two_sides
+from ..ranking.counts import Side, check_both_classes, exceeded_threshold, two_sides
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
-from ..ranking.exceeded import exceeded_threshold
-from ..ranking.named_points import (
+from ..ranking.operating_points import (
     DETECTION_ACCURACY_REACHED,
+    RATES,
     Reached,
     check_thresholds_exist,
     parse_point,
     rate_above,
     reached_point,
 )
-from ..ranking.operating_points import RATES
-from ..ranking.quantities import Quantity, bounded, quantities
-from ..ranking.rounding import check_bits
-from .measures import Measure, Sides, measure_of, required_threshold
+from ..ranking.quantities import Quantity, bounded, check_bits, quantities, with_errors
 from .oodeel import curve_of_sides, sampled_measure
+from .sides import Measure, Sides, measure_of, required_threshold
 from .sklearn_metrics import (
     SKLEARN_LABELS,
     SKLEARN_PARTIAL,

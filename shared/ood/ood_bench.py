@@ -1,22 +1,32 @@
-"""ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores."""
+"""Outcomes of samples of an out-of-distribution benchmark, at one threshold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..arrays.arrays import Array, array_namespace, on_one_device
-from ..arrays.columns import as_integers, as_scores, check_lengths
-from ..arrays.options import as_bool, as_int, as_real
+import numpy as np
+
+from ..arrays.arrays import Array, array_namespace, on_one_device, to_numpy
+from ..arrays.checks import as_bool, as_int, as_integers, as_real, as_scores, check_lengths
 from ..metric.metric import Metric
 from ..metric.results import Results
 from ..ranking.counts import Side
-from ..ranking.named_points import check_thresholds_exist
-from ..ranking.prepared_sides import PreparedSides
-from ..ranking.rounding import check_bits
-from .bench import DEFAULT_METRICS, bench_rates, check_metrics, function_results, names_and_functions, need_threshold
-from .per_sample import ood_samples
+from ..ranking.operating_points import check_thresholds_exist
+from ..ranking.prepared import PreparedSides
+from ..ranking.quantities import check_bits
+from ..ranking.roc import check_samples, sample_table
+from .bench import (
+    DEFAULT_METRICS,
+    bench_metrics,
+    bench_rates,
+    check_metrics,
+    function_results,
+    has_threshold,
+    names_and_functions,
+    need_threshold,
+)
 from .sides import (
     Label,
     LabelValues,
@@ -28,6 +38,41 @@ from .sides import (
     ood_sides,
     ood_state,
 )
+
+POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
+
+
+def ood_samples(
+    state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
+) -> dict[str, Any]:
+    """The outcome of each sample, which is called unknown iff score > threshold: see `sample_table`.
+
+    Parameters: state of `reduce_ood`; values of its labels; sides of the state; metrics, names and functions;
+    threshold, by default of the first operating point or detect_acc among the metrics, or else of fpr95tpr.
+    Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
+    Raises ValueError unless the rows of the state are single samples, and for a point that only scores of −inf reach.
+    """
+    check_samples(state)
+    named: dict[str, float] = {}
+    if threshold is None:
+        name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
+        positives, negatives = sides
+        rates = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
+        threshold = rates[f"{name}_threshold"]
+        named = {f"{name}_threshold": threshold}
+    is_out, kept = is_ood(state["labels"], values)
+    scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
+    unknown = to_numpy(is_out)
+    places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+    scores, unknown = scores[places], unknown[places]
+    return {
+        **named,
+        "per_sample": sample_table(scores, unknown, scores > as_real(threshold, "threshold"), None, places),
+    }
+
+
+# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
+
 
 Name = str | Callable[..., Any]  # of a metric
 

@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..ranking.named_points import parse_point
-from ..ranking.operating_points import RATES
-from .measures import Measure, Sides
+from ..ranking.operating_points import RATES, parse_point
+from .sides import Measure, Sides
 
 _Arrays = tuple[np.ndarray, ...]
 

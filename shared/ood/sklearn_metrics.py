@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .measures import Measure, Sides, required_threshold
+from .sides import Measure, Sides, required_threshold
 
 SKLEARN_SCORES = (
     "average_precision_score",

@@ -1,26 +1,170 @@
-"""Open-set F-scores at every distinct score, or at a list of thresholds.
-
-A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater. As
-t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after each
-sample (see sweep.py). The same sweep serves any list of thresholds.
+"""F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
+greater.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
-from ..arrays.columns import as_labels, as_scores, check_not_negative, counted_columns
-from ..arrays.options import as_int
+from ..arrays.checks import (
+    as_choice,
+    as_int,
+    as_labels,
+    as_scores,
+    check_class_ids,
+    check_not_negative,
+    counted_columns,
+)
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
-from .f_scores import MacroF, MicroF, Sums
-from .outcomes import check_ids, counted_outcomes, outcomes_of
-from .sweep import Swept, count_ids
-from .thresholds import check_thresholds
+from ..ranking.roc import MAX_POINTS, table, thinned
+from .samples import check_thresholds
+from .sweep import Swept, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep, outcomes_of
+
+TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
+
+
+class MacroF(NamedTuple):
+    """F after each sample, of the precision and recall averaged over C classes.
+
+    outcomes, totals, occurring, sizes: as of `macro_sweep`
+    num_classes: C
+    rounding: by how much of each a swept value may be off, twice
+    """
+
+    outcomes: Array
+    totals: Array
+    occurring: int
+    sizes: Array | None
+    num_classes: int
+    rounding: float = 2.0**-48
+
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+        """Sums over classes of precision and recall after each sample, block by block."""
+        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
+
+    def rounded(self, sums: TwoSums) -> Array:
+        """F within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(*sums, self.num_classes)
+
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """P·R/(P + R) in fractions, of ascending places."""
+        outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
+        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
+        ids, right = outcomes >> 1, outcomes & 1 == 1
+        first_hit = np.full(len(self.totals), len(ids))
+        hit = np.flatnonzero(right)[::-1]
+        first_hit[ids[hit]] = hit  # of several, the last that is assigned
+        # a sample of a class without a hit changes nothing, unless it is one
+        changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
+        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
+        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
+        start, values = 0, []
+        for stop in (places[distinct] + 1).tolist():
+            part = slice(start, stop)
+            counts = None if sizes is None else sizes[part]
+            hits += count_ids(ids[part], len(hits), np.where(right[part], 1 if counts is None else counts, 0))
+            accepted += count_ids(ids[part], len(hits), counts)
+            values.append(exact_macro_f(hits, accepted, to_numpy(self.totals)))
+            start = stop
+        return [values[i] for i in place.tolist()]
+
+
+class MicroF(NamedTuple):
+    """F after each sample, of pooled counts: 2·hits/(accepted + known).
+
+    correct, sizes: as of `micro_sweep`
+    known: the number of known samples
+    rounding: 0, since the order of distinct numbers survives one rounding
+    """
+
+    correct: Array
+    sizes: Array | None
+    known: int
+    rounding: float = 0.0
+
+    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+        """Hits and accepted samples after each sample, and F, rounded once, block by block."""
+        for sums in micro_sweep(self.correct, self.sizes, within):
+            yield Swept(*sums, self.rounded(sums))
+
+    def rounded(self, sums: TwoSums) -> Array:
+        """F, rounded once."""
+        xp = array_namespace(sums[0])
+        return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """hits/(accepted + known) in fractions."""
+        hits, accepted = map(to_numpy, sums)
+        common = np.gcd(hits, accepted + self.known)
+        distinct, place = np.unique(
+            np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
+        )
+        values = [Fraction(*pair) for pair in distinct.tolist()]
+        return [values[i] for i in place.reshape(-1).tolist()]
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, up to a factor common to all thresholds: C is left out of both P and R."""
+    hit = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(hit) else Fraction()
+
+
+def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
+    """Σ counts/totals; fractions with equal denominators are added first."""
+    distinct, place = np.unique(totals, return_inverse=True)
+    sums = count_ids(place.reshape(-1), len(distinct), counts)
+    return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
+
+
+def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+    """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0.
+
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus the remainder of the division.
+    """
+    xp = array_namespace(precision)
+    total, total_rest = _sum_and_rest(precision, recall)
+    divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
+    f = 2 * precision * recall / divisor
+    product, product_rest = _product_and_rest(2 * precision, recall)
+    times, times_rest = _product_and_rest(f, xp.full_like(f, float(num_classes)))
+    back, back_rest = _product_and_rest(times, total)
+    left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
+    return f + left / divisor
+
+
+def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a·b rounded, and its rounding error. Source: Dekker's product of halves of 26 bits."""
+    halves = []
+    for x in (a, b):
+        scaled = 134217729.0 * x  # 2^27 + 1
+        high = scaled - (scaled - x)
+        halves.append((high, x - high))
+    (a1, a2), (b1, b2) = halves
+    product = a * b
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+# Open-set F-scores at every distinct score, or at a list of thresholds.
+#
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+# As t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after
+# each sample (see sweep.py). The same sweep serves any list of thresholds.
+
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
@@ -153,7 +297,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> np.ndarray:
+def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
     """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
@@ -162,7 +306,7 @@ def _are_greatest(places: np.ndarray, sums: Sums, average: MacroF | MicroF) -> n
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, Sums]:
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
     If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
@@ -210,3 +354,64 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
         parts.append([column[here] for column in swept])
         start = stop
     return Swept(*map(array_namespace(places).concat, zip(*parts)))
+
+
+# The open-set F-score over its threshold.
+
+
+_AT_A_TIME = 1 << 20  # thresholds, whose F-scores come as Python floats
+
+
+class _Points(NamedTuple):
+    thresholds: np.ndarray
+    accepted: np.ndarray
+    f: np.ndarray
+
+
+def open_f_curve(
+    predicted: Any,
+    classes: Any,
+    scores: Any,
+    num_classes: int | None = None,
+    *,
+    average: str = "macro",
+    max_points: int | None = MAX_POINTS,
+) -> dict[str, list[float]]:
+    """The open-set F-score at every distinct score; a sample is accepted as known iff score ≤ threshold.
+
+    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that they return it equals their value.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
+    unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
+    least 4, or None for every threshold. The drawn line passes a dropped point at its own height, at most
+    1/(max_points // 4) of the samples away.
+    Returns {"threshold", "accepted", "open_f"}, lists of one length; accepted is the share of all samples.
+    Raises ValueError for NaN, lengths that differ, no samples, and ids out of range.
+    Source: as of `macro_open_f`.
+
+    >>> open_f_curve([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9], average="micro")["open_f"]
+    [0.6666666666666666, 1.0, 0.8]
+    """
+    average = as_choice(average, "average", ("macro", "micro"))
+    limit = None if max_points is None else as_int(max_points, "max_points", 4)
+    ids, true, values, _ = checked_samples(predicted, classes, scores)
+    check_not_negative(ids, "predicted")
+    xp = array_namespace(ids, true)
+    true = xp.where(true < 0, -1, true)
+    largest = max(int(xp.max(ids)), int(xp.max(true)))
+    total = 1 + largest if num_classes is None else as_int(num_classes, "num_classes", 1)
+    for name, column in (("predicted", ids), ("classes", true)):
+        check_class_ids(column, name, total)
+    ordered = np.sort(to_numpy(values))
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
+    thresholds = ordered[last].astype(np.float64) + 0.0  # 0.0 for −0.0
+    parts = []
+    for start in range(0, len(thresholds), _AT_A_TIME):
+        part = thresholds[start : start + _AT_A_TIME]
+        macro = average == "macro"
+        best = best_macro_f(ids, true, values, total, part) if macro else best_micro_f(ids, true, values, part)
+        parts.append(np.asarray(best[2], np.float64))
+    points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
+    if limit is not None and len(last) > limit:
+        points = thinned(points, lambda some: (some.accepted, some.f), limit)
+    return table(threshold=points.thresholds, accepted=points.accepted, open_f=points.f)

@@ -1,4 +1,4 @@
-"""macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample."""
+"""Outcomes of samples in open-set recognition, at one threshold."""
 
 from __future__ import annotations
 
@@ -10,24 +10,51 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.options import as_bool, as_int
+from ..arrays.checks import as_bool, as_int
 from ..metric.metric import Metric
-from ..metric.prepared_table import Drawn, PreparedTable
+from ..metric.prepared import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from ..ranking.counts import as_side
-from ..ranking.rows import rows_of_sides
+from ..ranking.prepared import rows_of_sides
+from ..ranking.roc import check_samples, sample_table
 from .open_f import BestF, best_macro_f, best_micro_f
-from .per_sample import open_f_samples
 from .samples import (
     OPEN_SET_ALIASES,
     OPEN_SET_TABLES,
     OpenSetState,
     as_open_set_state,
+    check_applied,
     check_classes,
+    check_thresholds,
     count_classes,
     open_set_state,
 )
-from .thresholds import check_applied, check_thresholds
+
+
+def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
+    """The outcome of each sample at a threshold: see `sample_table`.
+
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    score > threshold.
+    Raises ValueError unless the rows of the state are single samples.
+    """
+    check_samples(state)
+    # in float64: a float32 score must not round the threshold to its own precision
+    scores = to_numpy(state["scores"]).astype(np.float64)
+    return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
+
+
+def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
+    """As `open_set_samples`, of samples that are accepted when their score ≤ threshold, with their classes.
+
+    Returns besides "true_class", −1 for unknown, and "predicted_class", whatever the score.
+    """
+    classes = {"true_class": "classes", "predicted_class": "predicted"}
+    columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
+    return {**open_set_samples(state, threshold), **columns}
+
+
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,8 +1,4 @@
-"""OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
-
-Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-known ones. So the three kinds are sorted separately, each once.
-"""
+"""Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown."""
 
 from __future__ import annotations
 
@@ -11,27 +7,145 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import as_bool, as_fraction, as_shares, by_keyword
+from ..arrays.checks import as_bool, as_fraction, as_int, as_share, as_shares, by_keyword
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, as_dict
-from ..ranking.bounds import with_errors
-from ..ranking.counts import Side, check_both_classes, sides_of_kinds, sort_sides
+from ..ranking.counts import (
+    Side,
+    check_both_classes,
+    checked_sides,
+    exceeded_threshold,
+    sides_of_kinds,
+    sort_sides,
+    two_sides,
+)
 from ..ranking.curves import twice_wins
-from ..ranking.exceeded import exceeded_threshold
-from ..ranking.named_points import check_thresholds_exist
-from ..ranking.prepared_sides import PreparedSides
-from ..ranking.quantities import Quantity, quantities
-from ..ranking.rounding import check_bits
-from ..ranking.shares import percent, with_own_names
-from .at_tpr import DEFAULT_TPR, accuracy_of_sides, score_at_tpr
-from .ccr import ccr_of_sides, unknown_and_correct
-from .cut_scores import ends_of_cut
-from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, openauc_state
-from .per_sample import open_set_samples
-from .risk import as_costs, risk_names, risk_of_sides, risk_quantities
-from .risk_areas import both_sides
-from .risk_costs import Costs, risks_with_costs
-from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
+from ..ranking.operating_points import check_thresholds_exist
+from ..ranking.prepared import PreparedSides
+from ..ranking.quantities import (
+    Quantity,
+    check_bits,
+    least_reaching,
+    most_within,
+    percent,
+    quantities,
+    with_errors,
+    with_own_names,
+)
+from ..ranking.roc import MAX_POINTS, curve_vertices, rising, table
+from .open_f_metrics import open_set_samples
+from .risk import Costs, as_costs, both_sides, ends_of_cut, risk_names, risk_of_sides, risk_quantities, risks_with_costs
+from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, SIDES_OF_XCURVE, OpenSetState, as_openauc_state, openauc_state
+
+DEFAULT_TPR = 0.95
+
+
+@by_keyword
+def accuracy_at_tpr(*, positives: Any, negatives: Any, tpr: float = DEFAULT_TPR) -> float:
+    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
+
+    Parameters: positives (P,), open-set scores of the unknown samples, higher is more unknown, and negatives (N,), of
+    the known ones; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, NaN, or if a side is empty.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> accuracy_at_tpr(positives=[0.9, 0.4], negatives=[0.6, 0.1])
+    0.75
+    """
+    tpr = as_fraction(tpr, "tpr")
+    unknown, known = checked_sides(positives=positives, negatives=negatives)
+    return accuracy_of_sides(unknown, [known], score_at_tpr(unknown, tpr))
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
+    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
+# The correct-classification rate at a false-positive rate: a point of the OSCR curve.
+
+
+@by_keyword
+def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) -> float:
+    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
+
+    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
+
+    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
+    below 1/N_u it is the rate at which no unknown sample is accepted.
+
+    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1], read as a decimal.
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
+    fpr out of range.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> ccr_at_fpr(unknown=[0.3, 0.5, 0.8], correct_known=[0.1, 0.4, 0.7], num_known=4, fpr=0.5)
+    0.5
+    """
+    fpr = as_share(fpr, "fpr")
+    return ccr_of_sides(*unknown_and_correct(unknown, correct_known, num_known), fpr)
+
+
+def unknown_and_correct(unknown: Any, correct_known: Any, num_known: Any) -> tuple[Side, Side, int]:
+    """Check the scores of the unknown and of the correctly classified known samples, and how many are known."""
+    unknown, correct = two_sides(unknown=unknown, correct_known=correct_known)
+    num_known = as_int(num_known, "num_known", correct.total)
+    check_both_classes(unknown.total, num_known)
+    return unknown, correct, num_known
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
+
+
+# The OSCR curve: correct classification of the known samples against acceptance of the unknown ones.
+
+
+@by_keyword
+def oscr_curve(
+    *, unknown: Any, correct_known: Any, num_known: int, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The open-set classification rate curve; a sample is accepted as known iff score ≤ threshold.
+
+    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
+
+    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties between unknown
+    and known samples are slanted lines, so the trapezoids under all vertices add up to OpenAUC.
+
+    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
+    the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
+    `roc_curve`, with its bound on the distance.
+    Returns {"threshold", "fpr", "ccr"}, lists of one length.
+    Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
+    {'threshold': [-inf, 0.1, 0.3, 0.4, 0.5], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
+    """
+    rejected, correct, num_known = unknown_and_correct(unknown, correct_known, num_known)
+    num_unknown, num_correct = rejected.total, correct.total
+    vertices = curve_vertices(rejected, correct, rising(num_unknown, num_correct), max_points)
+    # what is not detected as unknown is accepted
+    accepted, right = (num_unknown - vertices.tp)[::-1], (num_correct - vertices.fp)[::-1]
+    return table(threshold=vertices.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)
+
+
+# OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
+#
+# Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
+# known ones. So the three kinds are sorted separately, each once.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,11 +1,8 @@
-"""Open-set recognition: the state to which a batch of samples is reduced.
-
-A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
-"""
+"""Lists of thresholds of open-set scores, and states with scores rounded up to them."""
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -16,30 +13,84 @@ from ..arrays.arrays import (
     Array,
     array_namespace,
     as_array,
+    concatenate,
     is_numpy_array,
     on_device,
     on_one_device,
     row_blocks,
+    to_numpy,
 )
-from ..arrays.columns import (
+from ..arrays.checks import (
+    as_bool,
     as_flags,
+    as_int,
     as_labels,
     as_matrix,
     as_scores,
+    check_arrays,
     check_class_ids,
     check_lengths,
     check_no_nan,
     check_not_negative,
     check_orientation,
+    check_rows,
+    count_column,
+    integer_column,
+    integer_scalar,
+    score_column,
 )
-from ..arrays.options import as_bool, as_int
-from ..arrays.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
 from ..arrays.threads import each_in_threads, parts_of, threads_for
-from ..ranking.rounding import checked_bits, rounded_up
-from .thresholds import as_text, check_thresholds, checked_thresholds
+from ..ranking.quantities import check_bits, checked_bits, cut, rounded_up
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+def check_thresholds(t_list: Any) -> np.ndarray:
+    """Check a list of thresholds without NaN and return it as float64."""
+    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
+        t_list = [t_list]
+    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
+    if not len(thresholds):
+        raise ValueError("t_list: expected at least one threshold, got none")
+    return thresholds
+
+
+def as_text(thresholds: np.ndarray) -> np.ndarray:
+    """The distinct thresholds in ascending order, as a zero-dimensional array.
+
+    >>> as_text(np.asarray([0.5, 0.1, 0.5]))
+    array('0.1 0.5', dtype='<U7')
+    """
+    return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
+
+
+def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
+    """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
+    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
+        raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
+
+
+def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
+    if "thresholds" not in state:
+        return {}
+    entry: Any = state["thresholds"]
+    text = str(entry) if isinstance(entry, str) or getattr(entry, "ndim", None) == 0 else ""
+    try:
+        known = as_text(check_thresholds([float(number) for number in text.split()]))
+    except ValueError:
+        raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
+    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
+        raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
+    return {"thresholds": known}
+
+
+# Open-set recognition: the state to which a batch of samples is reduced.
+#
+# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
+# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
+
 
 _FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
@@ -210,3 +261,87 @@ def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
         check_class_ids(state["classes"], "references", total)
         check_class_ids(state["predicted"], "predictions", total)
     return total
+
+
+# Open-set recognition in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
+
+
+SIDES_OF_XCURVE = frozenset(
+    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
+)
+
+
+def reduce_known_unknown(
+    open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
+) -> OpenSetState:
+    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
+
+    Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
+    unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
+    for the known samples, and their true ones.
+    Returns the state of `reduce_open_set`, the known samples first.
+    Raises ValueError for NaN, lengths that differ and negative ids.
+    """
+    known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
+    unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown", narrow=True)
+    predicted = as_labels(close_set_pred_class, "close_set_pred_class")
+    labels = as_labels(close_set_labels, "close_set_labels")
+    check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
+    scores = concatenate([known, unknown])
+    known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
+    check_not_negative(predicted, "close_set_pred_class")
+    check_not_negative(labels, "close_set_labels")
+    xp = array_namespace(known, unknown, predicted, labels)
+    return {
+        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
+        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "scores": scores,
+        "predictions_width": np.asarray(0),
+    }
+
+
+def openauc_state(
+    predictions: Any = None,
+    references: Any = None,
+    open_scores: Any = None,
+    open_labels: Any = None,
+    open_set_pred_known: Any = None,
+    open_set_pred_unknown: Any = None,
+    close_set_pred_class: Any = None,
+    close_set_labels: Any = None,
+    *,
+    significant_bits: int | None,
+) -> OpenSetState:
+    """The state of a batch: see `reduce_openauc`."""
+    bits = check_bits(significant_bits)
+    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
+    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+    if all(array is None for array in arrays):
+        missing = [name for name, column in columns.items() if column is None]
+        if missing:
+            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
+        samples = (predictions, references, open_scores, open_labels)
+        return _of_openauc(open_set_state(*samples, num_classes=None, t_list=None, per_sample=False), bits)
+    if any(column is not None for column in (*columns.values(), open_labels)):
+        raise TypeError(
+            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
+            "open_labels; got columns of both forms"
+        )
+    return _of_openauc(reduce_known_unknown(*arrays), bits)
+
+
+def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None) -> OpenSetState:
+    """As `as_open_set_state`, for a state of `reduce_openauc`."""
+    return _of_openauc(checked_open_set(state, None, None, significant_bits), None)
+
+
+def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
+    """Keep the part of the samples that OpenAUC uses: whether they are known, and correctly classified."""
+    xp = array_namespace(state["classes"])
+    wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
+    kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
+    kept: Any = {**state, **kinds}
+    if bits is None:
+        return kept
+    kept |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    return kept

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..metric.counted import COUNTS
+from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts

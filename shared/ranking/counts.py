@@ -11,17 +11,16 @@ The counts come in runs of thresholds that fit the cache, from the highest on, s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_one_device, to_numpy, widen
-from ..arrays.columns import as_scores, check_no_nan
-from ..arrays.compiled import worth_compiling
-from ..arrays.options import by_keyword
+from ..arrays.arrays import Array, array_namespace, device_of, is_numpy_array, on_one_device, to_numpy, widen
+from ..arrays.checks import as_scores, by_keyword, check_no_nan
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
+from ..arrays.threads import worth_compiling
 from ..metric.prepared import MissingClassError
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
@@ -304,3 +303,24 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
         higher = reached
         groups += 1
     return groups
+
+
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
+
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0

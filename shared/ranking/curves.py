@@ -7,22 +7,22 @@ from fractions import Fraction
 from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import by_keyword
-from ..arrays.ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
-from .bounds import (
+from ..arrays.checks import by_keyword
+from ..arrays.exact import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
+from .counts import Counts, Side, checked_sides, exceeded_threshold
+from .quantities import (
     UNIT_BITS,
     Bounds,
+    Quantity,
     at_best,
     in_either_order,
     least_precision,
     most_twice_precision,
     negatives_first,
     positives_first,
+    quantities,
     unsure_precision,
 )
-from .counts import Counts, Side, checked_sides
-from .exceeded import exceeded_threshold
-from .quantities import Quantity, quantities
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 

@@ -11,8 +11,7 @@ import numpy as np
 from ..formats.written.directions import direction_of
 from ..ranking.counts import Side
 from ..ranking.curves import auroc
-from ..ranking.named_points import samples_above
-from ..ranking.operating_points import operating_point
+from ..ranking.operating_points import operating_point, samples_above
 from ..ranking.roc import roc_curve
 from .charts import even_edges
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
-from ..arrays.options import as_bool, as_choice, as_int
+from ..arrays.checks import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
 from ..formats.written.csv_text import csv_text
 from ..formats.written.decimals import decimal_text

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any
 
-from ..arrays.options import as_choice
+from ..arrays.checks import as_choice
 from ..formats.written.directions import direction_of, is_share
 from ..formats.written.flat import KINDS, flat, rows_of_groups
 from .cells import Cell, Place, ResultTable, marked_best

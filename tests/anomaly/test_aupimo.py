@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly import pimo_rates
+from openworld_metrics.anomaly import aupimo as pimo_rates
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds

@@ -14,7 +14,7 @@ from openworld_metrics import metric_class
 from openworld_metrics.arrays import compacting
 from openworld_metrics.arrays.compacting import compact_rows, has_equal_rows, have_few_values
 from openworld_metrics.metric import metric as metric_module
-from openworld_metrics.ranking.rounding import cut, rounded_up
+from openworld_metrics.ranking.quantities import cut, rounded_up
 from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows

@@ -12,13 +12,27 @@ import pytest
 
 from openworld_metrics import AnomalySuite, exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.anomaly import aupro
-from openworld_metrics.anomaly.region_runs import split_runs
-from openworld_metrics.anomaly.regions import split_regions
-from openworld_metrics.arrays import compiled, halving, radix, ratios, sort_choice, sorting
-from openworld_metrics.arrays.splitting import split_loop
+from openworld_metrics.anomaly.regions import split_regions, split_runs
+from openworld_metrics.arrays import (
+    exact as ratios,
+    sorting,
+    sorting as halving,
+    sorting as radix,
+    sorting as sort_choice,
+    threads as compiled,
+)
+from openworld_metrics.arrays.sorting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
-from openworld_metrics.detection import boxes, class_curves, classes, corners, counting, overlap, pairs
-from openworld_metrics.detection.outcomes import OUTCOMES
+from openworld_metrics.detection import (
+    boxes,
+    boxes as corners,
+    curves as class_curves,
+    overlap,
+    overlap as pairs,
+    protocols as counting,
+    rules as classes,
+)
+from openworld_metrics.detection.matching import OUTCOMES
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import merge_counts
 from tests import cases

@@ -12,7 +12,7 @@ import pytest
 FAULTS = """
 import resource
 import numpy as np
-from openworld_metrics.arrays.freed_memory import keep_freed_memory
+from openworld_metrics.arrays.threads import keep_freed_memory
 
 {first}
 for _ in range(3):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OpenSetDetection
-from openworld_metrics.detection.average_precision import AVERAGE_PRECISIONS
+from openworld_metrics.detection.curves import AVERAGE_PRECISIONS
 from tests import cases
 from tests.detection import slow_errors as slow
 from tests.detection.test_protocols import as_lists

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OpenSetDetection, compare
-from openworld_metrics.detection.errors import MISSED, share_of
-from openworld_metrics.detection.false_positives import FALSE_POSITIVES
-from openworld_metrics.detection.fates import FATES
+from openworld_metrics.detection.errors import FALSE_POSITIVES, FATES, MISSED, share_of
 from openworld_metrics.detection.protocols import gain
 from tests import cases
 from tests.detection import slow_errors as slow

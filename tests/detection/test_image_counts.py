@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OpenSetDetection
-from openworld_metrics.arrays import compiled
+from openworld_metrics.arrays import threads as compiled
 from tests import cases
 from tests.examples import many, seeds
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openworld_metrics.detection.boxes import DetectionState
-from openworld_metrics.detection.image_places import places_of_images
+from openworld_metrics.detection.boxes import DetectionState, places_of_images
 
 
 def content(rows: np.ndarray) -> bytes:

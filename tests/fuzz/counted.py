@@ -13,7 +13,7 @@ from openworld_metrics import METRICS, metric_class
 from openworld_metrics.arrays.compacting import compact_table
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.groups import as_parts
-from openworld_metrics.metric.joining import num_samples
+from openworld_metrics.metric.states import num_samples
 from tests import cases
 from tests.fuzz import states
 from tests.fuzz.engine import BrokenError, Case, Refused, Target

@@ -17,7 +17,7 @@ import numpy as np
 
 import openworld_metrics
 from openworld_metrics import metric_class
-from openworld_metrics.arrays import compiled, sorting
+from openworld_metrics.arrays import sorting, threads as compiled
 from tests import cases
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
 from tests.fuzz.fingerprint import batches_of, check_results, check_same, fingerprint

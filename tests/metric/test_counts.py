@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import METRICS, exceedance_counts, metric_class
-from openworld_metrics.arrays import compiled
+from openworld_metrics.arrays import threads as compiled
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.curves import AUROC, AVERAGE_PRECISION
 from tests import cases

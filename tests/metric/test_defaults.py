@@ -20,10 +20,10 @@ OTHERS = {
     "dropin.xcurve.TopkAcc.k_list",  # XCurve's; the option's default is plain accuracy
     "integrations.evaluators._ScoreRows._compute_confidence_interval.confidence_level",  # a signature of evaluate
     "integrations.evaluators._ScoreRows._compute_confidence_interval.n_resamples",
-    "open_set.open_f_curve.open_f_curve.average",  # of classes; the option is one of the top-k metrics
+    "open_set.open_f.open_f_curve.average",  # of classes; the option is one of the top-k metrics
     "ranking.delong.delong.confidence_level",
     "ranking.guarantees.guaranteed_coverage.confidence_level",
-    "ranking.proportions.proportion_interval.confidence_level",
+    "ranking.delong.proportion_interval.confidence_level",
     "reports.leaderboard.differing.undecided.confidence_level",
 }
 OFF = (None, False)  # an argument that is left out: no value that could differ from the option's

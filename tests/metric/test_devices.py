@@ -19,7 +19,7 @@ import pytest
 import openworld_metrics as om
 from openworld_metrics import metric_class
 from openworld_metrics.anomaly import regions
-from openworld_metrics.arrays import compiled
+from openworld_metrics.arrays import threads as compiled
 from tests import cases
 from tests.checking import as_tensor, convert
 

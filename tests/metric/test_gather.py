@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics.metric import processes as processes_module
-from openworld_metrics.metric.processes import receive, run_key, send
+from openworld_metrics.metric import evaluate_adapter as processes_module
+from openworld_metrics.metric.evaluate_adapter import receive, run_key, send
 
 Load = Callable[..., Any]
 

@@ -20,8 +20,7 @@ from openworld_metrics import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.ranking.counts import exceedance_counts
 from openworld_metrics.ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, F1_MAX
-from openworld_metrics.ranking.quantities import bounded
-from openworld_metrics.ranking.rounding import cut, was_cut
+from openworld_metrics.ranking.quantities import bounded, cut, was_cut
 from tests import cases
 from tests.splitting import length, rows
 

@@ -121,13 +121,13 @@ def test_no_compiled_loop_leaves_its_arrays(root: Path, tmp_path: Path) -> None:
     """The malformed states again, in a process whose loops are all compiled, with numba's checks of bounds."""
     pytest.importorskip("numba")
     code = (
-        "from openworld_metrics.arrays import compiled, sorting\n"
-        "compiled.WORTHWHILE, sorting.SMALL, sorting.radix_wins = 0, 0, lambda _: True\n"
+        "from openworld_metrics.arrays import sorting, threads\n"
+        "threads.WORTHWHILE, sorting.SMALL, sorting.radix_wins = 0, 0, lambda _: True\n"
         "from tests.metric import test_states\n"
         "for name in test_states.METRICS:\n"
         "    test_states.test_a_malformed_state_is_refused_and_harms_nothing(name)\n"
         "    test_states.test_a_state_survives_json_and_pickle(name)\n"
-        "print(len(compiled._work))\n"
+        "print(len(threads._work))\n"
     )
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OODBench, bench_metrics, operating_point, reduce_ood, split_ood
-from openworld_metrics.ranking.named_points import parse_point
-from openworld_metrics.ranking.shares import least_reaching, most_within
+from openworld_metrics.ranking.operating_points import parse_point
+from openworld_metrics.ranking.quantities import least_reaching, most_within
 from tests import cases, references
 from tests.examples import many, seeds
 

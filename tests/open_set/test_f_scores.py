@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import MacroOpenF, MicroOpenF
-from openworld_metrics.arrays import compiled
-from openworld_metrics.open_set import f_scores
-from openworld_metrics.open_set.f_scores import exact_macro_f
-from openworld_metrics.open_set.open_f import best_macro_f, macro_open_f, micro_open_f
+from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.open_set import open_f as f_scores
+from openworld_metrics.open_set.open_f import best_macro_f, exact_macro_f, macro_open_f, micro_open_f
 from tests.examples import many, seeds
 from tests.hardest import ulps, worst_of
 

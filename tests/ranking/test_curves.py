@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.ranking import counts, roc as core_roc, vertices
+from openworld_metrics.ranking import counts, roc as core_roc, roc as vertices
 from tests import cases
 from tests.examples import many, seeds
 
@@ -198,7 +198,7 @@ def test_an_open_f_curve_of_many_thresholds(monkeypatch: pytest.MonkeyPatch) -> 
     rng = np.random.default_rng(0)
     ids, true, scores = rng.integers(0, 3, 200), rng.integers(-1, 3, 200), rng.integers(0, 99, 200)
     whole = om.open_f_curve(ids, true, scores)
-    monkeypatch.setattr("openworld_metrics.open_set.open_f_curve._AT_A_TIME", 7)
+    monkeypatch.setattr("openworld_metrics.open_set.open_f._AT_A_TIME", 7)
     assert om.open_f_curve(ids, true, scores) == whole
     with pytest.raises(ValueError, match="average: expected one of 'macro', 'micro', got 'mean'"):
         om.open_f_curve(ids, true, scores, average="mean")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import bench_metrics, guaranteed_coverage, risk_coverage, threshold_at_fpr
-from openworld_metrics.ranking.binomial import largest_within, least_trials, tail_within
+from openworld_metrics.ranking.guarantees import largest_within, least_trials, tail_within
 from tests.examples import many, seeds
 
 # the numbers of known scores, and how many of them may exceed the threshold; −1: there is none

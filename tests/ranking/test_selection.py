@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics.arrays.exact_sums import Sums
-from openworld_metrics.ranking.selection import highest_by_rank
+from openworld_metrics.arrays.exact import Sums
+from openworld_metrics.ranking.prepared import highest_by_rank
 from tests.examples import many, seeds
 
 

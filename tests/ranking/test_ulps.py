@@ -23,10 +23,9 @@ from openworld_metrics import (
     risk_coverage,
     voc_average_precision,
 )
-from openworld_metrics.arrays.ratios import rounded_sum
-from openworld_metrics.classification.averages import rates_by_class, topk_rates
-from openworld_metrics.classification.topk_rates import Ranks, mean_hits
-from openworld_metrics.detection.average_precision import AVERAGE_PRECISIONS
+from openworld_metrics.arrays.exact import rounded_sum
+from openworld_metrics.classification.topk import Ranks, mean_hits, rates_by_class, topk_rates
+from openworld_metrics.detection.curves import AVERAGE_PRECISIONS
 from openworld_metrics.ranking.counts import Side, as_side
 from tests.hardest import ulps, worst_of
 

@@ -67,7 +67,7 @@ def test_a_kernel_holds_what_its_script_needs(name: str, root: Path) -> None:
     files = {line.split()[2] for line in text.splitlines() if line.startswith("# ---- ")}
     assert {file.split("/")[0] for file in files} <= {*sync.KERNEL, "extras.py"}
     if name in {"accuracyk", "autkc"}:
-        sorts = {"arrays/radix.py", "arrays/sorting.py", *(f"ranking/{x}.py" for x in ("bounds", "rounding", "curves"))}
+        sorts = {"arrays/sorting.py", *(f"ranking/{x}.py" for x in ("quantities", "curves"))}
         assert sorts.isdisjoint(files)
 
 
@@ -155,10 +155,10 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Path], None], str]] = {
         "openauc: expected its page in shared/pages/metrics/openauc.py",
     ),
     "two-files-define-it": (
-        edit("shared/arrays/options.py", "\n\nclass Evaluated:\n    pass\n"),
-        "that defines Evaluated, got arrays/options.py and metric/evaluate_adapter.py",
+        edit("shared/arrays/checks.py", "\n\nclass Evaluated:\n    pass\n"),
+        "that defines Evaluated, got arrays/checks.py and metric/evaluate_adapter.py",
     ),
-    "collision": (edit("shared/arrays/options.py", "\n\nState = 1\n"), "State means one thing in arrays/arrays.py:"),
+    "collision": (edit("shared/arrays/checks.py", "\n\nState = 1\n"), "State means one thing in arrays/arrays.py:"),
 }
 
 
@@ -177,7 +177,7 @@ def test_libraries_that_a_type_checker_alone_needs_are_not_required(project: Pat
     head = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import polars\n"
     text = f"{head}\n\ndef f() -> polars.Series:\n    import numba\n"
     (project / "shared" / "arrays" / "more.py").write_text(f'"""More."""\n\n{text}')
-    options = project / "shared" / "arrays" / "options.py"
+    options = project / "shared" / "arrays" / "checks.py"
     text = options.read_text().replace("import numpy as np\n", "import numpy as np\nfrom .more import f\n")
     options.write_text(text.replace("def as_bool(", "f()\n\n\ndef as_bool("))
     before = (project / "metrics" / "openauc" / "requirements.txt").read_text()

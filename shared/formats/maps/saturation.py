@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...arrays.options import as_bool, as_int, as_real
+from ...arrays.checks import as_bool, as_int, as_real
 from ..json import parse_json
 from ..reasons import named
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays.arrays import widen
-from ...arrays.columns import as_numbers, check_lengths
+from ...arrays.checks import as_numbers, check_lengths
 from ...metric.groups import GROUPS
 from ..json import by_column, parse_json, parse_json_lines
 from ..reasons import reason

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...arrays.columns import as_labels, as_scores, check_lengths
+from ...arrays.checks import as_labels, as_scores, check_lengths
 from ..reasons import named
 from .columns import READERS, OpenFile, Signed, check_direction, names_in, whole_column
 

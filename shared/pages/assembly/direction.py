@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays.columns import as_counts
-from ...metric.counted import COUNTS
+from ...arrays.checks import as_counts
+from ...metric.arguments import COUNTS
 from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ..columns.samples import Scores

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ...detection.fates import FATES
+from ...detection.errors import FATES
 from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RATE_TICKS, figure, ink_on

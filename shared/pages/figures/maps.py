@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ...anomaly.levels import level_sides
-from ...anomaly.pro import mean_overlap, pro_curve
-from ...arrays.options import as_fractions
+from ...anomaly.aupro import mean_overlap, pro_curve
+from ...anomaly.maps import level_sides
+from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
-from ...ranking.vertices import thinned
+from ...ranking.roc import thinned
 from ...reports.thresholds import shown_threshold
 from ..serving.limits import MAX_POINTS
 from .computed import Computed

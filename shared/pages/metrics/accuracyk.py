@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...classification.topk_metrics import AccuracyK
+from ...classification.topk import AccuracyK
 from ..page import Example, Page
 from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies, missed_samples
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite
-from ...anomaly.levels import check_levels, level_sides
-from ...anomaly.words import meaning
-from ...arrays.options import as_fractions
+from ...anomaly.maps import check_levels, level_sides
+from ...anomaly.pixel_rates import meaning
+from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
 from .. import credits
 from ..assembly.pairing import CATEGORY, with_categories

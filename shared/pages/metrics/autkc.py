@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...classification.topk_metrics import AUTKC
+from ...classification.topk import AUTKC
 from ..columns.arrays import ScoreMatrix
 from ..page import Example, Page, rows
 from ..serving.costs import Cost

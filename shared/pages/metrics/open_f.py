@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...metric.metric import Metric
-from ...open_set.open_f import macro_open_f, micro_open_f
-from ...open_set.open_f_curve import open_f_curve
+from ...open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
 from .. import credits

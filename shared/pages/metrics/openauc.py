@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays.options import as_fraction
-from ...open_set.openauc import OpenAUC, open_set_sides
-from ...open_set.oscr import oscr_curve
-from ...ranking.shares import least_reaching
+from ...arrays.checks import as_fraction
+from ...open_set.openauc import OpenAUC, open_set_sides, oscr_curve
+from ...ranking.quantities import least_reaching
 from ..assembly.direction import labelled_outside
 from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ...arrays.options import as_int_list
-from ...classification.averages import AVERAGES, topk_rates
-from ...classification.topk_rates import TIES, known_ranks
+from ...arrays.checks import as_int_list
+from ...classification.topk import AVERAGES, TIES, known_ranks, topk_rates
 from .. import credits
 from ..columns.arrays import Matrix
 from ..columns.column import Column

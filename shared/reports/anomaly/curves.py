@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ...anomaly.aupro import by_limit
-from ...arrays.options import as_fractions
+from ...arrays.checks import as_fractions
 from ..charts import Line, curves_svg, histogram_svg
 from ..frame import Section, card, grid, number
 from ..frame.blocks import keys_html

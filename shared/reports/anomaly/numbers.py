@@ -9,7 +9,7 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...anomaly.aupro import by_limit
-from ...arrays.options import as_fractions
+from ...arrays.checks import as_fractions
 from ...comparison import compare
 from ...evaluation.anomaly import evaluate_maps
 from ...evaluation.anomaly_comparison import compared_runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...detection.fates import FATES
+from ...detection.errors import FATES
 from ...evaluation.image_errors import DetectionErrors
 from ..frame import Part, Section, card, data_table, grid, matrix, percent, stacked_bars
 

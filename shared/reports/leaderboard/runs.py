@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...arrays.compacting import rows_and_places
-from ...metric.pairing import fingerprint
+from ...metric.bootstrap import Part, fingerprint
 from ...metric.prepared import Prepared
 from ...metric.results import Rate, Results, mean, mean_results, rates_of
-from ...metric.summary import Part
 
 
 class Runs(Prepared):

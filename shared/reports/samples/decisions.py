@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ranking.per_sample import SAMPLE_OUTCOMES, SIDES
+from ...ranking.roc import SAMPLE_OUTCOMES, SIDES
 from ..frame import Part, stacked_bars
 from ..thresholds import shown_threshold
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats.written.atomic import write_file
 from ...metric.metric import Metric
-from ...ranking.per_sample import SIDES
+from ...ranking.roc import SIDES
 from ..frame import Section, card, data_table, details, grid, headline, report_html
 from .decisions import decisions_of, meter_rows, outcome_bars
 from .numbers import all_numbers, figures

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ranking.per_sample import SAMPLE_OUTCOMES, SIDES
+from ...ranking.roc import SAMPLE_OUTCOMES, SIDES
 from ..frame import Section, Tile, data_table, picture_html, tiles_html
 from ..thumbnails import photograph
 from .decisions import Table

@@ -20,7 +20,7 @@ from openworld_metrics.pages.metrics import openset_detection
 from openworld_metrics.pages.page import Page
 from openworld_metrics.pages.results import numbers
 from openworld_metrics.pages.serving import limits
-from openworld_metrics.ranking.named_points import parse_point
+from openworld_metrics.ranking.operating_points import parse_point
 from tests import cases
 
 Load = Any

@@ -1,0 +1,450 @@
+"""Checks of options: each returns a plain Python value, or raises an error that names the option and says what came."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .arrays import (
+    MAX_EXACT,
+    Array,
+    array_namespace,
+    as_array,
+    is_bfloat16,
+    is_floating,
+    is_narrow,
+    is_numpy_array,
+    no_number,
+    on_device,
+    on_one_device,
+    to_numpy,
+    widen,
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def by_keyword(function: Function) -> Function:
+    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
+
+    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any, **arguments: Any) -> Any:
+        if arrays:
+            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
+            got = f"got {len(arrays)} by position"
+            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
+        return function(**arguments)
+
+    return cast(Function, called)
+
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Convert arrays, tensors and their scalars to numbers and lists; return anything else unchanged.
+
+    Dates and durations are returned as text, since `tolist` would return nanoseconds.
+    """
+    if not hasattr(value, "tolist"):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM":
+        return str(value)
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
+    return as_open_share(value, "confidence_level")
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question for an error message about an unknown name, if a known one is spelt alike; else "".
+
+    >>> did_you_mean("aurok", ["auroc", "aupr_in"]), did_you_mean("map", ["auroc"])
+    ("; did you mean 'auroc'?", '')
+    """
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
+
+
+_LABELS = np.dtype(np.int64)
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
+    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
+
+    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
+    """
+    scores = as_numbers(x, name)
+    if scores.shape == (0,):
+        scores = scores.reshape((0,) * ndim)
+    if scores.ndim != ndim:
+        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
+    if not (narrow and is_narrow(scores)):
+        scores = widen(scores, name)
+    check_no_nan(scores, name)
+    return scores
+
+
+_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
+
+
+def as_numbers(x: Any, name: str) -> Array:
+    """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
+    array = as_array(x, name)
+    if is_numpy_array(array):
+        real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
+    else:
+        real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+    if not real:
+        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
+    return array
+
+
+def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
+    """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
+    xp = array_namespace(scores)
+    if not is_numpy_array(scores) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
+        return  # a maximum passes NaN on, and on a device takes half the time
+    nan = xp.isnan(scores)
+    if bool(xp.any(nan)):
+        row, *rest = (int(index[0]) for index in xp.nonzero(nan))
+        position = row + first if not rest else (row + first, *rest)
+        raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
+
+
+def as_matrix(x: Any, name: str) -> Array:
+    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
+        return x
+    if is_bfloat16(x):
+        return x.detach()
+    return as_numbers(x, name)
+
+
+def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
+    """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    if type(x) is np.ndarray and x.dtype == _LABELS and x.ndim == ndim:  # the usual case, and fast
+        return x
+    labels = as_integers(x, name, ndim)
+    xp = array_namespace(labels)
+    return labels if labels.dtype == xp.int64 else xp.astype(labels, xp.int64)
+
+
+def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
+    """As `as_labels`, but keep the integer or boolean type, or float64."""
+    labels = as_numbers(x, name)
+    xp = array_namespace(labels)
+    if labels.shape == (0,):
+        labels = labels.reshape((0,) * ndim)
+    if labels.ndim != ndim:
+        raise ValueError(
+            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
+        )
+    if is_floating(labels) and labels.shape[0]:
+        labels = xp.astype(labels, xp.float64)
+        check_no_nan(labels, name)
+        fractional = labels != xp.round(labels)
+        if bool(xp.any(fractional)):
+            raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
+        if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
+            raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
+    elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
+        raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
+    return labels
+
+
+def as_flags(x: Any, name: str) -> Array:
+    """Check (N,) values of 0 and 1, or booleans, and return them as booleans."""
+    labels = as_labels(x, name)
+    other = (labels != 0) & (labels != 1)
+    if bool(array_namespace(labels).any(other)):
+        raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
+    return labels == 1
+
+
+def as_counts(x: Any, name: str) -> Array:
+    """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
+    numbers = as_numbers(x, name)
+    xp = array_namespace(numbers)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
+    if is_floating(numbers):
+        numbers = xp.astype(numbers, xp.float64)
+        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
+    else:
+        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        row = int(xp.nonzero(wrong)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
+    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
+    if bool(xp.any(running[-1:] > MAX_COUNT)):
+        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
+        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
+    return xp.astype(numbers, xp.int64)
+
+
+def counted_columns(counts: Any, **columns: Array) -> list[Any]:
+    """Check that columns have one length, and return them on one device, then the checked counts of samples or None.
+
+    Raises ValueError if there are no samples.
+    """
+    numbers = None if counts is None else as_counts(counts, "counts")
+    check_lengths(**columns, counts=numbers)
+    first, *others = on_one_device(*columns.values())
+    numbers = None if numbers is None else on_device(numbers, first)
+    if not first.shape[0] or (numbers is not None and not bool(array_namespace(numbers).any(numbers > 0))):
+        raise ValueError(f"{', '.join(columns)}: expected at least one sample, got none")
+    return [first, *others, numbers]
+
+
+def check_lengths(**columns: Array | None) -> None:
+    """Raise ValueError unless all columns that are not None have equal lengths."""
+    lengths = {
+        name: len(column) if getattr(column, "ndim", 1) else "no"
+        for name, column in columns.items()
+        if column is not None
+    }
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise ValueError(f"expected columns of one length, got {came}")
+
+
+def check_orientation(predictions: Array, references: Array) -> None:
+    """Raise ValueError if the two columns seem to be swapped."""
+    if predictions.ndim == 1 and references.ndim == 2:
+        raise ValueError(
+            f"predictions and references are swapped: references must be (N,) class ids, got shape "
+            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
+        )
+
+
+def are_ids_below(labels: Array, num_classes: int) -> bool:
+    """Whether all int64 ids are in [0, num_classes)."""
+    if not is_numpy_array(labels):
+        return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
+    return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
+
+
+def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
+    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
+    xp = array_namespace(labels)
+    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
+        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
+
+
+def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "class ids") -> None:
+    """Raise ValueError if a class id, or another integer, is negative."""
+    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
+    if lowest < 0:
+        raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
+
+
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int | None = None) -> np.ndarray:
+    """(N, width) float64; `infinite` is the column that may hold ±inf, by default none."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    bad = ~np.isfinite(table)
+    if infinite is not None:
+        bad[:, infinite] = np.isnan(table[:, infinite])
+    if bad.any():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[bad][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as a zero-dimensional array."""
+    value: Any = state[name]
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
+    row = to_numpy(as_numbers([value], _place(name)))
+    if row.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
+    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
+    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """The number of samples that each row stands for, (N,)."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have equal lengths."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"

@@ -1,0 +1,215 @@
+"""The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..arrays.arrays import Array, State, to_numpy
+from ..metric.prepared import Prepared
+from ..metric.results import Results
+from .counts import Side
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other.
+
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
+    """
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """For each of ascending scores, the number of samples up to it and above the one before."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
+
+
+# Find a score by its rank among more scores than fit in memory, exactly, digit by digit of its bit pattern.
+#
+# Each pass over the scores counts the next 16 bits of those that share the digits before: two passes for float32, four
+# for float64, and 65,536 counts however many scores there are.
+
+
+_DIGIT = 16
+_UNSIGNED = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
+
+
+def highest_by_rank(chunks: Iterable[np.ndarray], rank: Callable[[int], int]) -> float:
+    """The score with a rank in descending order, 0 being the highest.
+
+    Parameters: chunks, arrays of float32 or float64 of any shape, without NaN, that can be iterated over several times;
+    rank, a function of the number of scores.
+    Returns a float, 0.0 for −0.0. Raises ValueError if there are no scores.
+
+    >>> highest_by_rank([np.asarray([0.1, 0.4]), np.asarray([-0.2])], lambda total: total - 1)
+    -0.2
+    """
+    score = _search(chunks, rank, np.dtype(np.float32))
+    return score if score is not None else float(_search(chunks, rank, np.dtype(np.float64)) or 0.0)
+
+
+def _search(chunks: Iterable[np.ndarray], rank: Callable[[int], int], dtype: np.dtype) -> float | None:
+    """As `highest_by_rank`; None where this type is too narrow."""
+    bits = 8 * dtype.itemsize
+    prefix, above = 0, None
+    for shift in range(bits - _DIGIT, -1, -_DIGIT):
+        counts = np.zeros(1 << _DIGIT, dtype=np.int64)
+        for chunk in chunks:
+            if chunk.dtype.itemsize > dtype.itemsize:
+                return None
+            keys = _keys(chunk, dtype)
+            if above is not None:
+                keys = keys[keys >> (shift + _DIGIT) == prefix]
+            counts += np.bincount((keys >> shift).astype(np.uint16), minlength=1 << _DIGIT)
+        reached = np.cumsum(counts[::-1])
+        if above is None:
+            if not reached[-1]:
+                raise ValueError("scores: expected at least one, got none")
+            above = rank(int(reached[-1]))
+        at = int(np.searchsorted(reached, above, side="right"))
+        above -= int(reached[at - 1]) if at else 0
+        prefix = prefix << _DIGIT | (len(counts) - 1 - at)
+    return _score(prefix, dtype)
+
+
+def _keys(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Unsigned integers in the order of the scores: all bits of negative floats are flipped, and the sign bit of
+    others.
+    """
+    patterns = (scores.astype(dtype).reshape(-1) + dtype.type(0)).view(_UNSIGNED[dtype])  # 0.0 for −0.0
+    sign = patterns.dtype.type(1 << (8 * dtype.itemsize - 1))
+    return np.where(patterns & sign, ~patterns, patterns | sign)
+
+
+def _score(key: int, dtype: np.dtype) -> float:
+    sign = 1 << (8 * dtype.itemsize - 1)
+    pattern = key ^ sign if key & sign else key ^ (2 * sign - 1)
+    return float(np.asarray(pattern, dtype=_UNSIGNED[dtype]).view(dtype))
+
+
+# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
+
+
+class RanksSides(Protocol):
+    """A metric that computes its results from sorted sides."""
+
+    @property
+    def rates(self) -> Callable[..., Results]:
+        """Results of the sides, in the order in which they were prepared."""
+
+    def side_of(self, state: Any) -> Array:
+        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
+
+    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
+    of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(*self.sides)
+        ends = [0, *self._ends.tolist()]
+        return self.metric.rates(
+            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
+        )
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+        """The same with rows at the scores of all models, if a side of one has too many."""
+        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
+        rows, end = rows_of_sides(*chain(*sides)), 0
+        for own in sides:
+            end += len(own)
+            if own is self.sides:
+                break
+        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
+        model.drawn_from = rows[end - len(self.sides) : end]
+        return model
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
