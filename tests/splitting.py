@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from openworld_metrics import metric_class
-from openworld_metrics.metric.arguments import keyword_options
 from tests import cases
+
+# other options that shape or check a batch as it is added, and may be given to compute as well
+OF_A_BATCH = ("ignore_unknown", "num_classes", "t_list", "per_sample", "pixel_threshold")
 
 
 def split_options(name: str, options: cases.Options) -> tuple[cases.Options, cases.Options]:
     """Those that shape a batch as it is added and so are given at load, and those given to compute."""
-    reduces = keyword_options(metric_class(name).reduce)
+    reduces = {*metric_class(name).fixed_options, *OF_A_BATCH}
     at_load = {key: value for key, value in options.items() if key in reduces}
     return at_load, {key: value for key, value in options.items() if key not in reduces}
 

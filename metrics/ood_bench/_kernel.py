@@ -884,25 +884,6 @@ def present(**columns: Any) -> dict[str, Any]:
     return {name: column for name, column in columns.items() if column is not None}
 
 
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
 def differ(first: Any, second: Any) -> bool:
     """Whether two values of an option are not equal."""
     try:
@@ -957,15 +938,14 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    options = options_for(metric.reduce, metric)
     if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
+        return {ALL: dict(metric.reduce(**columns))}
 
     def reduce(columns: Mapping[str, Any]) -> State:
         if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
+            return dict(metric.reduce(**columns))
         own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
 
     own = {**columns}
     groups = own.pop(GROUPS, None)
@@ -2242,10 +2222,8 @@ class Metric:
     option by itself. It sets
 
     name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` returns
+    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
+    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
@@ -2268,8 +2246,6 @@ class Metric:
     """
 
     name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
@@ -2294,8 +2270,7 @@ class Metric:
         """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         if "reduce" in cls.__dict__:
-            parameters = inspect.signature(cls.reduce).parameters.values()
-            columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
+            columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
             cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
@@ -2329,6 +2304,14 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
+
+    def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
+        """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `reduce`, from columns to a state")
+
+    def as_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce` cannot return."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `as_state`, from a state to a checked one")
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
@@ -2470,7 +2453,7 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **options_for(self.as_state, self))) if state else {}
+        return dict(self.as_state(state)) if state else {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock."""
@@ -5005,8 +4988,6 @@ class OODBench(Metric):
     """
 
     name = "ood_bench"
-    reduce = staticmethod(ood_state)
-    as_state = staticmethod(as_ood_state)
     fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
     truth = ("labels",)
@@ -5048,6 +5029,27 @@ class OODBench(Metric):
         """The metric with these results alone."""
         metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
         return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
+
+    def reduce(self, predictions: Any, references: Any = None) -> OODState:
+        """Reduce a batch to scores and narrow labels."""
+        return ood_state(
+            predictions,
+            references,
+            in_value=self.in_value,
+            out_value=self.out_value,
+            ignore_value=self.ignore_value,
+            significant_bits=self.significant_bits,
+        )
+
+    def as_state(self, state: Mapping[str, Any]) -> OODState:
+        """Check a state from elsewhere."""
+        return as_ood_state(
+            state,
+            in_value=self.in_value,
+            out_value=self.out_value,
+            ignore_value=self.ignore_value,
+            significant_bits=self.significant_bits,
+        )
 
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""

@@ -170,8 +170,6 @@ class AnomalySuite(Metric):
     """
 
     name = "anomaly_suite"
-    reduce = staticmethod(map_state)
-    as_state = staticmethod(as_anomaly_state)
     fixed_options = frozenset(
         {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
     )
@@ -228,6 +226,40 @@ class AnomalySuite(Metric):
     def bounds(self) -> tuple[float, float] | None:
         """The bounds of AUPIMO."""
         return check_pimo_bounds(self.pimo_bounds)
+
+    def reduce(
+        self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None
+    ) -> AnomalyState:
+        """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images."""
+        return map_state(
+            predictions,
+            references,
+            image_scores,
+            image_labels,
+            samples,
+            image_reduction=self.image_reduction,
+            significant_bits=self.significant_bits,
+            ignore_value=self.ignore_value,
+            regions=self.regions,
+            components=self.components,
+            pixel_threshold=self.pixel_threshold,
+            min_predicted=self.min_predicted,
+            min_object=self.min_object,
+        )
+
+    def as_state(self, state: Mapping[str, Any]) -> AnomalyState:
+        """Check a state from elsewhere."""
+        return as_anomaly_state(
+            state,
+            image_reduction=self.image_reduction,
+            significant_bits=self.significant_bits,
+            ignore_value=self.ignore_value,
+            regions=self.regions,
+            components=self.components,
+            pixel_threshold=self.pixel_threshold,
+            min_predicted=self.min_predicted,
+            min_object=self.min_object,
+        )
 
     def prepare(self, state: Any) -> PreparedMaps:
         """Sort images and pixels; with groups_without="skip", leave out a level that lacks a class."""

@@ -317,7 +317,6 @@ class TopK(Metric):
     Raises ValueError for a k out of range, and without known samples.
     """
 
-    as_state = staticmethod(as_topk_state)
     countable_tables = TOPK_TABLES
     truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
@@ -340,6 +339,10 @@ class TopK(Metric):
         self.per_class = as_bool(self.per_class, "per_class")
         self.percent = as_bool(self.percent, "percent")
         self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
+
+    def as_state(self, state: Mapping[str, Any]) -> TopkState:
+        """Check a state from elsewhere."""
+        return as_topk_state(state, ignore_unknown=self.ignore_unknown)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
@@ -388,7 +391,10 @@ class AccuracyK(TopK):
     """
 
     name = "accuracyk"
-    reduce = staticmethod(topk_state)
+
+    def reduce(self, predictions: Any, references: Any) -> TopkState:
+        """Reduce a batch to the ranks of the true classes."""
+        return topk_state(predictions, references, ignore_unknown=self.ignore_unknown)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """Each k alone."""
@@ -408,9 +414,12 @@ class AUTKC(TopK):
     """
 
     name = "autkc"
-    reduce = staticmethod(topk_scores_state)
 
     k_list: int | Sequence[int] | None = (1,)
+
+    def reduce(self, predictions: Any, references: Any) -> TopkState:
+        """Reduce a batch to the ranks of the true classes."""
+        return topk_scores_state(predictions, references, ignore_unknown=self.ignore_unknown)
 
     def spans(self, width: int) -> Mapping[str, range | None]:
         """All k up to each K."""

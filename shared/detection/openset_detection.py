@@ -5,7 +5,7 @@ Images are resampled, not boxes, since the boxes of one image are not independen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -151,8 +151,6 @@ class OpenSetDetection(Metric):
     """
 
     name = "openset_detection"
-    reduce = staticmethod(box_state)
-    as_state = staticmethod(as_detection_state)
     truth = ("num_references", "references", "ignored", "reference_remainders")
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
@@ -218,6 +216,14 @@ class OpenSetDetection(Metric):
     def rules(self) -> Rules:
         """The rules of the protocol among the options."""
         return self.matched_images.rules(self)
+
+    def reduce(self, predictions: Any, references: Any) -> DetectionState:
+        """Check the boxes of a batch of images and lay them out in two tables."""
+        return box_state(predictions, references, box_format=self.box_format)
+
+    def as_state(self, state: Mapping[str, Any]) -> DetectionState:
+        """Check a state from elsewhere."""
+        return as_detection_state(state)
 
     def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""

@@ -61,18 +61,6 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def options_for(function: Callable[..., Any], metric: Any) -> dict[str, Any]:
-    """The options of a metric that a function takes."""
-    kind: Any = type(metric)  # mypy takes the class of a dataclass without eq for one that cannot be hashed
-    return {name: getattr(metric, name) for name in _shared_options(function, kind)}
-
-
-@cache
-def _shared_options(function: Callable[..., Any], metric: Any) -> tuple[str, ...]:
-    """The names of the options that a function takes and a metric has."""
-    return tuple(name for name in keyword_options(function) if name in metric.options)
-
-
 def differ(first: Any, second: Any) -> bool:
     """Whether two values of an option are not equal."""
     try:
@@ -127,15 +115,14 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
         check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    options = options_for(metric.reduce, metric)
     if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns, **options))}
+        return {ALL: dict(metric.reduce(**columns))}
 
     def reduce(columns: Mapping[str, Any]) -> State:
         if COUNTS not in columns:
-            return dict(metric.reduce(**columns, **options))
+            return dict(metric.reduce(**columns))
         own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own, **options)), columns[COUNTS])
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
 
     own = {**columns}
     groups = own.pop(GROUPS, None)

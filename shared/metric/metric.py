@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +26,7 @@ import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.checks import as_choice, as_confidence_level, as_int
-from .arguments import COUNTS, differ, options_for, present, reduced_batch, sort_arguments, unknown_name
+from .arguments import COUNTS, differ, present, reduced_batch, sort_arguments, unknown_name
 from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
@@ -67,10 +67,8 @@ class Metric:
     option by itself. It sets
 
     name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` returns
+    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
+    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
     fixed_options: options that shape a batch as it is added, and so cannot change after that
     countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
@@ -93,8 +91,6 @@ class Metric:
     """
 
     name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     truth: ClassVar[tuple[str, ...]] = ()
@@ -119,8 +115,7 @@ class Metric:
         """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         if "reduce" in cls.__dict__:
-            parameters = inspect.signature(cls.reduce).parameters.values()
-            columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
+            columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
             cls.columns = (*(p.name for p in columns), *counts, GROUPS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
@@ -154,6 +149,14 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
+
+    def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
+        """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `reduce`, from columns to a state")
+
+    def as_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce` cannot return."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `as_state`, from a state to a checked one")
 
     def prepare(self, state: Any) -> Prepared:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
@@ -295,7 +298,7 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **options_for(self.as_state, self))) if state else {}
+        return dict(self.as_state(state)) if state else {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -101,8 +101,6 @@ class OODBench(Metric):
     """
 
     name = "ood_bench"
-    reduce = staticmethod(ood_state)
-    as_state = staticmethod(as_ood_state)
     fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
     countable_tables = {"counts": ("scores", "labels")}
     truth = ("labels",)
@@ -144,6 +142,27 @@ class OODBench(Metric):
         """The metric with these results alone."""
         metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
         return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
+
+    def reduce(self, predictions: Any, references: Any = None) -> OODState:
+        """Reduce a batch to scores and narrow labels."""
+        return ood_state(
+            predictions,
+            references,
+            in_value=self.in_value,
+            out_value=self.out_value,
+            ignore_value=self.ignore_value,
+            significant_bits=self.significant_bits,
+        )
+
+    def as_state(self, state: Mapping[str, Any]) -> OODState:
+        """Check a state from elsewhere."""
+        return as_ood_state(
+            state,
+            in_value=self.in_value,
+            out_value=self.out_value,
+            ignore_value=self.ignore_value,
+            significant_bits=self.significant_bits,
+        )
 
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""

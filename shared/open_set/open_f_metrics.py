@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,6 @@ class OpenF(Metric):
     num_classes, and for per_sample if samples were counted or their scores rounded.
     """
 
-    reduce = staticmethod(open_set_state)
-    as_state = staticmethod(as_open_set_state)
     countable_tables = OPEN_SET_TABLES
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
@@ -89,6 +87,15 @@ class OpenF(Metric):
         if self.num_classes is not None:
             self.num_classes = as_int(self.num_classes, "num_classes", 1)
         self.per_sample = as_bool(self.per_sample, "per_sample")
+
+    def reduce(self, predictions: Any, references: Any, open_scores: Any, open_labels: Any = None) -> OpenSetState:
+        """Reduce a batch to the classes and open-set scores of its samples."""
+        samples = (predictions, references, open_scores, open_labels)
+        return open_set_state(*samples, num_classes=self.num_classes, t_list=self.t_list, per_sample=self.per_sample)
+
+    def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
+        """Check a state from elsewhere."""
+        return as_open_set_state(state, num_classes=self.num_classes, t_list=self.t_list)
 
     @abstractmethod
     def best(self, state: OpenSetState) -> BestF:

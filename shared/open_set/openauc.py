@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,8 +172,6 @@ class OpenAUC(Metric):
     """
 
     name = "openauc"
-    reduce = staticmethod(openauc_state)
-    as_state = staticmethod(as_openauc_state)
     fixed_options = frozenset({"significant_bits"})
     countable_tables = OPEN_SET_TABLES
     truth = ("classes",)
@@ -215,6 +213,34 @@ class OpenAUC(Metric):
     def at_tpr(self) -> str:
         """The key of the operating point."""
         return f"open_set_accuracy@tpr{percent(self.tpr)}"
+
+    def reduce(
+        self,
+        predictions: Any = None,
+        references: Any = None,
+        open_scores: Any = None,
+        open_labels: Any = None,
+        open_set_pred_known: Any = None,
+        open_set_pred_unknown: Any = None,
+        close_set_pred_class: Any = None,
+        close_set_labels: Any = None,
+    ) -> OpenSetState:
+        """Reduce a batch to the open-set scores of its samples, and whether they are known and correct."""
+        return openauc_state(
+            predictions,
+            references,
+            open_scores,
+            open_labels,
+            open_set_pred_known,
+            open_set_pred_unknown,
+            close_set_pred_class,
+            close_set_labels,
+            significant_bits=self.significant_bits,
+        )
+
+    def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
+        """Check a state from elsewhere."""
+        return as_openauc_state(state, significant_bits=self.significant_bits)
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""

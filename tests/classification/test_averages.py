@@ -191,7 +191,7 @@ def test_tensors_on_a_device(name: str, load: Load) -> None:
         with EmulatedCuda():
             on_device = {key: EmulatedCudaTensor(torch.from_numpy(column)) for key, column in columns.items()}
             metric = load(name)
-            state = metric.reduce(**on_device, ignore_unknown=options.get("ignore_unknown", False))
+            state = metric_class(name)(ignore_unknown=options.get("ignore_unknown", False)).reduce(**on_device)
             assert isinstance(state["classes"], EmulatedCudaTensor)
             assert metric.compute(**on_device, **options, **BOTH) == expected
 

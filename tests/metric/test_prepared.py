@@ -116,22 +116,19 @@ def test_kinds_in_words() -> None:
 # a metric that is written as CONTRIBUTING says: how many of the values are above a threshold
 
 
-def reduce_values(predictions: Any) -> Mapping[str, Any]:
-    values = as_numbers(predictions, "predictions")
-    check_lengths(predictions=values)
-    return {"values": values}
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class ShareAbove(Metric):
     """The share of values above a threshold."""
 
     name = "share_above"
-    reduce = staticmethod(reduce_values)
-    as_state = staticmethod(lambda state: dict(state))
     countable_tables = {"counts": ("values",)}
 
     threshold: float = 0.5
+
+    def reduce(self, predictions: Any) -> Mapping[str, Any]:
+        values = as_numbers(predictions, "predictions")
+        check_lengths(predictions=values)
+        return {"values": values}
 
     def prepare(self, state: Any) -> PreparedTable:
         return PreparedTable(self, state, ("values",))
@@ -169,8 +166,9 @@ def test_a_metric_without_prepare_is_told_so() -> None:
         """A metric that cannot compute yet."""
 
         name = "unfinished"
-        reduce = staticmethod(reduce_values)
-        as_state = staticmethod(lambda state: dict(state))
+
+        def reduce(self, predictions: Any) -> Mapping[str, Any]:
+            return {"values": np.asarray(predictions)}
 
     with pytest.raises(NotImplementedError, match="Unfinished: expected a method `prepare`, from a state"):
         Unfinished().compute(predictions=[0.5])

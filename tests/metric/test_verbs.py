@@ -16,7 +16,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import Metric, metric_class
 from openworld_metrics.loading import script
-from openworld_metrics.metric.arguments import SIBLING_COLUMNS, keyword_options
+from openworld_metrics.metric.arguments import SIBLING_COLUMNS
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.splitting import batches, length, split_options
@@ -159,13 +159,8 @@ def test_options_are_typed(name: str) -> None:
 
 
 @every_metric
-def test_reducers_take_options_of_the_metric_and_have_no_defaults_of_their_own(name: str) -> None:
-    core = metric_class(name)
-    for function in (core.reduce, core.as_state):
-        options = keyword_options(function)
-        assert options.keys() <= core.options.keys()
-        assert set(options.values()) <= {inspect.Parameter.empty}
-    assert core.fixed_options <= keyword_options(core.reduce).keys()
+def test_options_that_shape_a_batch_are_options(name: str) -> None:
+    assert metric_class(name).fixed_options <= metric_class(name).options.keys()
 
 
 def documented(name: str) -> dict[str, str]:
