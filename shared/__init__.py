@@ -41,7 +41,8 @@ else:
         if name == "__all__" or not name.startswith("_"):
             public = import_module(".public", __name__)
             if hasattr(public, name):
-                return getattr(public, name)
+                globals()[name] = value = getattr(public, name)
+                return value
             try:
                 return import_module(f".{name}", __name__)
             except ModuleNotFoundError as error:

@@ -11,9 +11,6 @@ from .classification.topk import (
     AccuracyK,
     accuracy,
     autkc,
-    known_ranks,
-    reduce_topk,
-    reduce_topk_scores,
     topk_accuracy,
 )
 from .comparison import compare
@@ -87,7 +84,6 @@ __all__ = [
     "exceedance_counts",
     "f1_max",
     "guaranteed_coverage",
-    "known_ranks",
     "level_counts",
     "listed_ranks",
     "load",
@@ -112,8 +108,6 @@ __all__ = [
     "reduce_ood",
     "reduce_open_set",
     "reduce_openauc",
-    "reduce_topk",
-    "reduce_topk_scores",
     "risk_coverage",
     "roc_curve",
     "sampled_aupro",

@@ -30,7 +30,7 @@ from itertools import chain, groupby
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -671,7 +671,7 @@ def _place(name: str) -> str:
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
-# Memory of freed arrays, which a process keeps for its next ones.
+# Compiled loops, the memory of freed arrays, and threads that share large work.
 
 _LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
 
@@ -1032,15 +1032,6 @@ def prefixes(names: Iterable[str]) -> set[str]:
 def is_below(name: str, prefix: str) -> bool:
     """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
     return name.startswith(f"{prefix}/")
-
-
-def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """Collect the states of batches by group, each group's in the order of the batches."""
-    by_group: dict[str, list[State]] = {}
-    for parts in batches:
-        for name, state in parts.items():
-            by_group.setdefault(name, []).append(state)
-    return by_group
 
 
 def as_one_state(parts: Parts) -> State:
@@ -1684,33 +1675,22 @@ class Drawn(NamedTuple):
     kept: np.ndarray | None = None
 
 
-class ReadsTable(Protocol):
-    """A metric that computes its results from a table with counts."""
-
-    def drawn(self, state: Any) -> Drawn:
-        """The state as resamples see it."""
-
-    def rates(self, state: Any) -> Results:
-        """Results of a state; its rows may have counts."""
-
-    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
+    Parameters: metric, with `rates(state)`, where rows may have counts, `drawn(state)`, the state as resamples see it,
+    and `tables(prepared, results)`; state; columns of its table.
     """
 
-    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
+    def __init__(self, metric: Any, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn(self) -> Drawn:
         """The state as resamples see it, computed only if there are any."""
-        return self.metric.drawn(self.state)
+        drawn: Drawn = self.metric.drawn(self.state)
+        return drawn
 
     @cached_property
     def _entries(self) -> list[np.ndarray]:
@@ -1739,10 +1719,12 @@ class PreparedTable(Prepared):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn rows."""
         if counts is None:
-            return self.metric.rates(self.state)
+            exact: Results = self.metric.rates(self.state)
+            return exact
         there = counts > 0
         rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
-        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+        results: Results = self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+        return results
 
     @cached_property
     def _scalars(self) -> State:
@@ -1760,7 +1742,8 @@ class PreparedTable(Prepared):
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
-        return self.metric.tables(self, results)
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1782,6 +1765,15 @@ def joined(states: Iterable[State]) -> State:
     for state in states:
         arrays |= state
     return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:
@@ -2206,18 +2198,6 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
-class Prepares(Protocol):
-    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
-
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-    groups_without: str
-
-    def prepare(self, state: State) -> Prepared:
-        """Check, sort or match a state once."""
-
-
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
@@ -2244,7 +2224,7 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+def summary(metric: Any, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each.
 
     Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
@@ -2253,9 +2233,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(
-    metric: Prepares, states: StatesByGroup, name: str = ALL
-) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
@@ -2273,7 +2251,7 @@ def results_and_replicates(
     return results, drawn
 
 
-def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -2292,13 +2270,14 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
-    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if groups:
+        check_names(groups)  # each batch's are valid, but those of two batches may not be
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
@@ -2318,7 +2297,7 @@ def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, 
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Prepares, name: str, state: State) -> Part:
+def _part(metric: Any, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
@@ -2446,15 +2425,15 @@ class Metric:
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = [name for name in options if name not in cls.options]
+        unknown = options.keys() - cls.options.keys()
         if unknown:
-            raise unknown_name(cls, unknown[0], cls.options)
+            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
-        for name in self.options:
-            if isinstance(getattr(self, name), Iterator):
-                setattr(self, name, [*getattr(self, name)])
+        for name, value in vars(self).items():
+            if isinstance(value, Iterator):
+                setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
         self.n_resamples = as_resamples(self.n_resamples)
@@ -2512,7 +2491,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        metric = self.with_options(overrides)
+        # options were checked at load
+        metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
             for name in (name for name in overrides if name in self.fixed_options):
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
@@ -2521,7 +2501,10 @@ class Metric:
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], metric)
+            try:
+                computed = self._summary([*self._batches, *last], metric)
+            finally:
+                metric.owns_state = False
             self.reset()
         return computed
 
@@ -2897,7 +2880,7 @@ class TopkState(TypedDict):
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `AccuracyK.reduce` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
     scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
@@ -2931,7 +2914,7 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkStat
 
 
 def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch: see `reduce_topk`."""
+    """The state of a batch: see `AccuracyK.reduce`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels = as_labels(references, "references")
@@ -2950,7 +2933,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     # most of the time that a small batch takes goes into calls, not into samples
     ranks = ranks_if_in_range(predictions, labels) if scored else None
     has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
-    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
+    if has_unknown and not ignore_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if ranks is not None:
@@ -3013,23 +2996,17 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
     if bool(xp.all(known)):
         return ranks
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    if not ignore_unknown:
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     return Ranks(*(None if column is None else column[known] for column in ranks))
 
 
-def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
-    """As `accuracy`, of checked columns."""
-    return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
-
-
-def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
-    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, one: int, counts: Array | None) -> float:
+    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k, times one.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
-    as_choice(ties, "ties", TIES)
-    total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    total = _total(above, counts) * len(ks)
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
@@ -3066,37 +3043,36 @@ def _total(entries: Array, counts: Array | None) -> int:
     return entries.shape[0] if counts is None else _sum(counts)
 
 
-def _full_scale(percent: bool) -> int:
-    return 100 if as_bool(percent, "percent") else 1
-
-
 # Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
 
 
 AVERAGES = ("micro", "macro")
 
 
-def topk_rates(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, percent: bool
-) -> dict[str, float]:
+def topk_rates(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, one: int) -> dict[str, float]:
     """The mean accuracy over consecutive ks, for each key.
 
     micro: over all samples
     macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
 
-    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
-    average, "micro" or "macro".
-    Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
+    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties as of `topk_accuracy`; average,
+    "micro" or "macro"; one, the number that stands for all samples, 1 or 100.
+    Returns a float for each key.
     """
-    macro = as_choice(average, "average", AVERAGES) == "macro"
-    as_choice(ties, "ties", TIES)
-    if not macro:
-        return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    of_classes = ratios_by_class(ranks, ks, ties=ties, percent=percent).ratios
-    return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
+    if average == "macro":
+        of_classes = ratios_by_class(ranks, ks, ties=ties, one=one).ratios
+        return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
+    above, tied, correct, counts, _ = ranks
+    rates: dict[str, float] = {}
+    for key, span in ks.items():
+        if span is None:
+            rates[key] = one * _sum(correct, counts) / _total(correct, counts)
+        else:
+            rates[key] = mean_hits(above, tied, span, ties=ties, one=one, counts=counts)
+    return rates
 
 
-def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> dict[str, list[Any]]:
+def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, one: int) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
     Parameters: as of `topk_rates`.
@@ -3106,10 +3082,10 @@ def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, p
     >>> import numpy as np
     >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
     >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
-    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", percent=False)
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", one=1)
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
-    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
+    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, one=one)
     rates = {key: [rounded_sum(parts, 1) for parts in of_classes] for key, of_classes in ratios.items()}
     return {"class": classes, "count": counts, **rates}
 
@@ -3126,9 +3102,8 @@ class ClassRatios(NamedTuple):
     ratios: dict[str, list[list[tuple[int, int]]]]
 
 
-def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> ClassRatios:
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, one: int) -> ClassRatios:
     """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
-    one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)
     ranks = _by_class(ranks, by_ties=ties == "expected")
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
@@ -3154,12 +3129,6 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
         parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
         ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
     return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
-
-
-def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
-    if span is None:
-        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
-    return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
@@ -3230,8 +3199,7 @@ class TopK(Metric):
     def __post_init__(self) -> None:
         """Check each option; the upper bound of k_list is checked where the number of classes is known."""
         super().__post_init__()
-        if self.k_list is not None:
-            as_int_list(self.k_list, "k_list", 1)
+        self._ks = [] if self.k_list is None else as_int_list(self.k_list, "k_list", 1)
         self.ties = as_choice(self.ties, "ties", TIES)
         self.average = as_choice(self.average, "average", AVERAGES)
         self.per_class = as_bool(self.per_class, "per_class")
@@ -3242,8 +3210,8 @@ class TopK(Metric):
         """Check a state from elsewhere."""
         return as_topk_state(state, ignore_unknown=self.ignore_unknown)
 
-    def spans(self, width: int) -> Mapping[str, range | None]:
-        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
+    def spans(self) -> Mapping[str, range | None]:
+        """The range of k that each key averages over; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -3263,26 +3231,30 @@ class TopK(Metric):
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""
-        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
-        spans = self.spans(int(state["predictions_width"]))
-        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
+        ranks, spans = self._ranks_and_spans(state)
+        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, one=100 if self.percent else 1)
         return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
+
+    def _ranks_and_spans(self, state: TopkState) -> tuple[Ranks, Mapping[str, range | None]]:
+        width = int(state["predictions_width"])
+        if self._ks and max(self._ks) > width:
+            as_int_list(self.k_list, "k_list", 1, width)
+        return known_ranks(state, ignore_unknown=self.ignore_unknown), self.spans()
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state
-        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
-        spans = self.spans(int(state["predictions_width"]))
-        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, percent=self.percent)}
+        ranks, spans = self._ranks_and_spans(state)
+        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, one=100 if self.percent else 1)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
     """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
-    Columns: see `reduce_topk`. Options: see `TopK`.
+    Columns: see `reduce`. Options: see `TopK`.
 
     >>> AccuracyK(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
     {'accuracy@1': 0.5, 'accuracy@2': 1.0}
@@ -3291,14 +3263,21 @@ class AccuracyK(TopK):
     name = "accuracyk"
 
     def reduce(self, predictions: Any, references: Any) -> TopkState:
-        """Reduce a batch to the ranks of the true classes."""
+        """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+        Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+        ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is
+        an error.
+        Returns a `TopkState`.
+        Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+        """
         return topk_state(predictions, references, ignore_unknown=self.ignore_unknown)
 
-    def spans(self, width: int) -> Mapping[str, range | None]:
+    def spans(self) -> Mapping[str, range | None]:
         """Each k alone."""
         if self.k_list is None:
             return {"accuracy": None}
-        return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+        return {f"accuracy@{k}": range(k, k + 1) for k in self._ks}
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import glob
 import hashlib
 import inspect
 import io
-import json
 import math
 import multiprocessing
 import numbers
@@ -22,12 +21,12 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
-from importlib.metadata import version
+from importlib import import_module
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -743,15 +742,6 @@ def is_below(name: str, prefix: str) -> bool:
     return name.startswith(f"{prefix}/")
 
 
-def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """Collect the states of batches by group, each group's in the order of the batches."""
-    by_group: dict[str, list[State]] = {}
-    for parts in batches:
-        for name, state in parts.items():
-            by_group.setdefault(name, []).append(state)
-    return by_group
-
-
 def as_one_state(parts: Parts) -> State:
     """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 
@@ -1155,7 +1145,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
 #
-# Memory of freed arrays, which a process keeps for its next ones.
+# Compiled loops, the memory of freed arrays, and threads that share large work.
 
 _LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
 
@@ -1629,6 +1619,15 @@ def joined(states: Iterable[State]) -> State:
     return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
 
 
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            by_group.setdefault(name, []).append(state)
+    return by_group
+
+
 def joined_parts(batches: Iterable[Parts]) -> Parts:
     """Join the states of batches group by group."""
     return {group: joined(states) for group, states in states_by_group(batches).items()}
@@ -2051,18 +2050,6 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
-class Prepares(Protocol):
-    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
-
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-    groups_without: str
-
-    def prepare(self, state: State) -> Prepared:
-        """Check, sort or match a state once."""
-
-
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
@@ -2089,7 +2076,7 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+def summary(metric: Any, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each.
 
     Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
@@ -2098,9 +2085,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(
-    metric: Prepares, states: StatesByGroup, name: str = ALL
-) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
@@ -2118,7 +2103,7 @@ def results_and_replicates(
     return results, drawn
 
 
-def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -2137,13 +2122,14 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
-    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if groups:
+        check_names(groups)  # each batch's are valid, but those of two batches may not be
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
@@ -2163,7 +2149,7 @@ def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, 
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Prepares, name: str, state: State) -> Part:
+def _part(metric: Any, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
@@ -2291,15 +2277,15 @@ class Metric:
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = [name for name in options if name not in cls.options]
+        unknown = options.keys() - cls.options.keys()
         if unknown:
-            raise unknown_name(cls, unknown[0], cls.options)
+            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
-        for name in self.options:
-            if isinstance(getattr(self, name), Iterator):
-                setattr(self, name, [*getattr(self, name)])
+        for name, value in vars(self).items():
+            if isinstance(value, Iterator):
+                setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
         self.n_resamples = as_resamples(self.n_resamples)
@@ -2357,7 +2343,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        metric = self.with_options(overrides)
+        # options were checked at load
+        metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
             for name in (name for name in overrides if name in self.fixed_options):
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
@@ -2366,7 +2353,10 @@ class Metric:
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], metric)
+            try:
+                computed = self._summary([*self._batches, *last], metric)
+            finally:
+                metric.owns_state = False
             self.reset()
         return computed
 
@@ -3233,23 +3223,97 @@ def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray, ch
 
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 #
-# A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+# Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 #
-# Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-# cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
-# array into one new array, which is all the memory that a sort takes.
+# The radix sort deals scores into buckets by their highest digit, each kind of score into its own: buckets ascend, and
+# each fits a cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt
+# from their array into one new array, which is all the memory that a sort takes. Source: Herf, Radix Tricks, 2001.
 #
 # No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
 # places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
-# identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+# identical for any number of threads, and the sort is stable.
 
 _BINS = 14  # bits of the highest digit, at most
 _IN_BIN = 32  # scores in a bin on average, at least
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if radix_wins(scores):
+        return radix_sorted(scores).scores
+    ordered = np.array(scores)
+    sort_in_place(ordered)
+    return ordered
+
+
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
+
+
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort is faster than np.sort: where it is worth compiling, on a processor that NumPy slows.
+
+    10 million float32 take np.sort 0.41 s on an AMD EPYC with AVX-512, and 0.07 s on the same one with AVX2 (NumPy
+    2.4): its loops for AVX-512 store compressed registers, which AMD's processors do in microcode. The compiled sort
+    takes 0.09 s on one core there.
+    """
+    return _is_slow_for_numpy() and _compiles(scores)
+
+
+@cache
+def _is_slow_for_numpy() -> bool:
+    """Whether np.sort has AVX-512 on an AMD processor, or neither AVX-512, AVX2 nor ASIMD."""
+    umath: Any = import_module("numpy._core._multiarray_umath")
+    features = getattr(umath, "__cpu_features__", {})  # that NumPy uses; without them the compiled sort is the safe one
+    if features.get("AVX512_SKX"):
+        return "AuthenticAMD" in _processor()
+    return not (features.get("AVX2") or features.get("ASIMD"))
+
+
+def _processor() -> str:
+    """A text with the maker of the processor."""
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+    except OSError:
+        return platform.processor()
 
 
 class Sorted(NamedTuple):
@@ -3283,15 +3347,14 @@ def radix_sorted(
     payload: np.ndarray = _NOTHING,
     *,
     threads: int | None = None,
-    by_numpy: bool = False,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
-    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
+    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
+    loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -3310,7 +3373,7 @@ def radix_sorted(
     in_threads(
         [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
     )
-    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
@@ -3328,26 +3391,17 @@ def radix_sorted(
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
-    if by_numpy:
-        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
-    else:
-        ordered = keys if in_place else target
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    ordered = keys if in_place else target
+    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
-def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
-    """Sort each bucket by NumPy."""
-    for start, stop in pairwise(starts.tolist()):
-        scores[start:stop].sort()
-
-
-def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+def _buckets(counts: np.ndarray) -> np.ndarray:
     """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
-    number = min(_BUCKETS, total // size + 1)
+    number = min(_BUCKETS, total // _BUCKET + 1)
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
@@ -3493,132 +3547,71 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Which sort is faster on this machine: the compiled one, or np.sort.
+# Sort in place by NumPy in several threads, without extra memory.
 #
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
-# anew.
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
 
 
-LARGE = 1 << 22  # scores that no cache holds
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
+    cut = _part_near_median(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
 
 
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
-
-    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
-    cache; so for 2^22 scores or more, both are then timed on 2^22.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
-    file = _file_of_ratios()
-    key = f"{dtype} {size} {_machine_of_ratios()}"
-    known = _kept_ratios(file)
-    if key not in known:
-        known = {**known, key: _measured(dtype, size)}
-        _keep_ratios(file, known)
-    return known[key]
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
 
 
-def _file_of_ratios() -> Path | None:
-    """A file beside numba's cache of the loops; None where there is no such folder."""
-    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
-    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
 
 
-@cache
-def _machine_of_ratios() -> str:
-    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
-        processor = " ".join(dict.fromkeys(name.strip() for name in names))
-    except OSError:
-        processor = platform.processor()
-    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move the `rank` lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
 
 
-def _kept_ratios(file: Path | None) -> dict[str, float]:
-    """The measurements of a file; none of one that is missing or damaged."""
-    try:
-        known = json.loads(file.read_text()) if file is not None else {}
-        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
 
 
-def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees the whole file or none of it."""
-    if file is None:
-        return
-    part = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        part.write_text(json.dumps(known))
-        part.replace(file)
-
-
-def _measured(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
-    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
-    ours = partial(radix_sorted, threads=1)
-    ours(sample[:1000])
-    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            start = time.perf_counter()
-            sort(sample)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.sort]) / min(times[ours])
-
-
-# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
-
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sorted_copy(scores: np.ndarray) -> np.ndarray:
-    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
-    if _is_dealt(scores):
-        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
-    return np.sort(scores)
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
-
-
-def _is_dealt(scores: np.ndarray) -> bool:
-    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
-    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
-
-
-def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
-    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the contents of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
 
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------

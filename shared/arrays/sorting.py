@@ -1,25 +1,20 @@
-"""A compiled radix sort of floats: of several kinds of scores at once, each with a payload, and by several threads.
+"""Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
-Scores are dealt into buckets by their highest digit, each kind of score into its own: buckets ascend, and each fits a
-cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt from their
-array into one new array, which is all the memory that a sort takes.
+The radix sort deals scores into buckets by their highest digit, each kind of score into its own: buckets ascend, and
+each fits a cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt
+from their array into one new array, which is all the memory that a sort takes. Source: Herf, Radix Tricks, 2001.
 
 No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
 places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
-identical for any number of threads, and the sort is stable. Source: Herf, Radix Tricks, 2001.
+identical for any number of threads, and the sort is stable.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import os
 import platform
-import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache, partial
-from importlib.metadata import version
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +27,144 @@ from .threads import compiled, in_threads, parts_of, threads_for, worth_compilin
 _BINS = 14  # bits of the highest digit, at most
 _IN_BIN = 32  # scores in a bin on average, at least
 _BUCKET = 1 << 13  # scores
-_BUCKET_OF_NUMPY = 1 << 16  # NumPy's calls take longer to begin
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+_SPLIT = 1 << 17  # values whose indices are held at a time
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if radix_wins(scores):
+        return radix_sorted(scores).scores
+    ordered = np.array(scores)
+    sort_in_place(ordered)
+    return ordered
+
+
+def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
+    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
+
+    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
+    """
+    scores = widen(scores)
+    if radix_wins(scores):
+        kinds = np.ascontiguousarray(kinds).view(np.uint8)
+        ordered, ends, _ = radix_sorted(scores, kinds, number)
+        return [ordered[start:stop] for start, stop in pairwise(ends)]
+    sides = []
+    for kind in range(number - 1):
+        here = kinds == kind
+        side, scores = split(scores, here)
+        sides.append(side)
+        if kind < number - 2:
+            kinds = split(kinds, here)[1]
+    sides.append(scores)
+    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    return sides
+
+
+def sorted_by_kind_with(
+    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of each kind in ascending order, each with its payload.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
+    integers. Payloads of equal scores of a kind come in any order.
+    """
+    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
+        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
+        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
+    else:
+        order = np.argsort(scores)
+        order = order[np.argsort(kinds[order], kind="stable")]
+        ordered, carried = scores[order], payload[order]
+        ends = np.searchsorted(kinds[order], np.arange(number + 1))
+    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
+    """
+    scores = widen(scores)
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    keys.view(np.float64).sort()
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort is faster than np.sort: where it is worth compiling, on a processor that NumPy slows.
+
+    10 million float32 take np.sort 0.41 s on an AMD EPYC with AVX-512, and 0.07 s on the same one with AVX2 (NumPy
+    2.4): its loops for AVX-512 store compressed registers, which AMD's processors do in microcode. The compiled sort
+    takes 0.09 s on one core there.
+    """
+    return _is_slow_for_numpy() and _compiles(scores)
+
+
+@cache
+def _is_slow_for_numpy() -> bool:
+    """Whether np.sort has AVX-512 on an AMD processor, or neither AVX-512, AVX2 nor ASIMD."""
+    umath: Any = import_module("numpy._core._multiarray_umath")
+    features = getattr(umath, "__cpu_features__", {})  # that NumPy uses; without them the compiled sort is the safe one
+    if features.get("AVX512_SKX"):
+        return "AuthenticAMD" in _processor()
+    return not (features.get("AVX2") or features.get("ASIMD"))
+
+
+def _processor() -> str:
+    """A text with the maker of the processor."""
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+    except OSError:
+        return platform.processor()
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    number = scores.shape[0]
+    if is_numpy_array(scores) and number <= 1 << 32:
+        return np.arange(number, dtype=np.uint32)
+    return array_namespace(scores).arange(number, device=scores.device)
 
 
 class Sorted(NamedTuple):
@@ -69,15 +198,14 @@ def radix_sorted(
     payload: np.ndarray = _NOTHING,
     *,
     threads: int | None = None,
-    by_numpy: bool = False,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; by_numpy,
-    whether np.sort sorts the buckets, which is so only without a payload, and not in place; in_place, whether the
-    sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way loses.
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
+    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
+    loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -96,7 +224,7 @@ def radix_sorted(
     in_threads(
         [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
     )
-    bucket_of = _buckets(bins.sum(axis=0), _BUCKET_OF_NUMPY if by_numpy else _BUCKET)
+    bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
@@ -114,26 +242,17 @@ def radix_sorted(
     )
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
-    if by_numpy:
-        ordered, finish = target, partial(_sort_each, target.view(scores.dtype))
-    else:
-        ordered = keys if in_place else target
-        finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    ordered = keys if in_place else target
+    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
-def _sort_each(scores: np.ndarray, starts: np.ndarray) -> None:
-    """Sort each bucket by NumPy."""
-    for start, stop in pairwise(starts.tolist()):
-        scores[start:stop].sort()
-
-
-def _buckets(counts: np.ndarray, size: int) -> np.ndarray:
+def _buckets(counts: np.ndarray) -> np.ndarray:
     """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
     total = int(counts.sum())
     before = np.cumsum(counts).reshape(counts.shape) - counts
-    number = min(_BUCKETS, total // size + 1)
+    number = min(_BUCKETS, total // _BUCKET + 1)
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
@@ -279,93 +398,6 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Which sort is faster on this machine: the compiled one, or np.sort.
-#
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used. What was measured is kept in a file beside numba's cache of the loops, by processor and versions; a file that
-# cannot be read or written changes nothing but the time of a process's first large sort. Without it, both are timed
-# anew.
-
-
-LARGE = 1 << 22  # scores that no cache holds
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort on this machine, for this number and type of scores.
-
-    Both are timed once on 2^18 scores. If one wins by less than a factor of 2, it may lose once the scores exceed a
-    cache; so for 2^22 scores or more, both are then timed on 2^22.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, measured on this machine earlier, or now."""
-    file = _file_of_ratios()
-    key = f"{dtype} {size} {_machine_of_ratios()}"
-    known = _kept_ratios(file)
-    if key not in known:
-        known = {**known, key: _measured(dtype, size)}
-        _keep_ratios(file, known)
-    return known[key]
-
-
-def _file_of_ratios() -> Path | None:
-    """A file beside numba's cache of the loops; None where there is no such folder."""
-    cache_of_loop = getattr(getattr(compiled(deal), "_cache", None), "_cache_path", None)
-    return None if cache_of_loop is None else Path(cache_of_loop, "openworld_metrics_sorts.json")
-
-
-@cache
-def _machine_of_ratios() -> str:
-    """The conditions of a measurement: the processor, and the versions of NumPy and numba."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.partition(":")[2] for line in lines if line.startswith(("model name", "cpu family", "model\t"))]
-        processor = " ".join(dict.fromkeys(name.strip() for name in names))
-    except OSError:
-        processor = platform.processor()
-    return f"{processor}; NumPy {np.__version__}; numba {version('numba')}"
-
-
-def _kept_ratios(file: Path | None) -> dict[str, float]:
-    """The measurements of a file; none of one that is missing or damaged."""
-    try:
-        known = json.loads(file.read_text()) if file is not None else {}
-        return {str(key): float(ratio) for key, ratio in known.items() if 0 < float(ratio) < math.inf}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _keep_ratios(file: Path | None, known: Mapping[str, float]) -> None:
-    """Write measurements, so that another process sees the whole file or none of it."""
-    if file is None:
-        return
-    part = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        part.write_text(json.dumps(known))
-        part.replace(file)
-
-
-def _measured(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three on one core after a warm-up."""
-    sample = np.random.default_rng(0).random(size, np.dtype(dtype))
-    ours = partial(radix_sorted, threads=1)
-    ours(sample[:1000])
-    times: dict[Callable[..., Any], list[float]] = {ours: [], np.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            start = time.perf_counter()
-            sort(sample)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.sort]) / min(times[ours])
-
-
 # Sort in place by NumPy in several threads, without extra memory.
 #
 # [low | high][low | high]  two threads part a half of the scores each, at about the median of all
@@ -373,10 +405,6 @@ def _measured(dtype: str, size: int) -> float:
 # [ascending ][ascending  ] both are sorted, each by half of the threads
 # Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
 # sorted once more.
-
-
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
 
 
 def sort_halves(scores: np.ndarray, threads: int) -> None:
@@ -437,122 +465,7 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
         second[piece] = held
 
 
-# Sorting of scores: alone, by kind, or each with a payload. Large sorts are compiled, and done by several threads.
-
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if _compiles(scores) and radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
-def sorted_copy(scores: np.ndarray) -> np.ndarray:
-    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
-    if _is_dealt(scores):
-        return radix_sorted(scores, by_numpy=not radix_wins(scores)).scores
-    return np.sort(scores)
-
-
-def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
-    """The scores of each kind in ascending order, as float32 or float64, NaN at an end.
-
-    Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
-    """
-    scores = widen(scores)
-    if _is_dealt(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
-        ordered, ends, _ = radix_sorted(scores, kinds, number, by_numpy=not radix_wins(scores))
-        return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
-    return sides
-
-
-def sorted_by_kind_with(
-    scores: np.ndarray, kinds: np.ndarray, number: int, payload: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The scores of each kind in ascending order, each with its payload.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) integers below `number`; payload (N,) unsigned
-    integers. Payloads of equal scores of a kind come in any order.
-    """
-    if kinds.itemsize <= 2 and _compiles(scores, SMALL // 4):  # NumPy would sort twice, and indices
-        unsigned = np.ascontiguousarray(kinds).view(f"uint{8 * kinds.itemsize}")
-        ordered, ends, carried = radix_sorted(scores, unsigned, number, payload)
-    else:
-        order = np.argsort(scores)
-        order = order[np.argsort(kinds[order], kind="stable")]
-        ordered, carried = scores[order], payload[order]
-        ends = np.searchsorted(kinds[order], np.arange(number + 1))
-    return [(ordered[start:stop], carried[start:stop]) for start, stop in pairwise(ends)]
-
-
-def _is_dealt(scores: np.ndarray) -> bool:
-    """Whether scores are dealt into buckets, which np.sort alone beats on one core where it is fast."""
-    return _compiles(scores) and (threads_for(len(scores)) > 1 or radix_wins(scores))
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
-    """
-    scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
-    if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
-        return ordered.scores, ordered.payload
-    if largest >= 1 << 32 or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    keys.view(np.float64).sort()
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
-
-
-def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
-    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
-        return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
-
-
 # Split values by a mask, into the chosen ones and the others.
-
-
-_SPLIT = 1 << 17  # values whose indices are held at a time
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:

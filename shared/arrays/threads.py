@@ -1,4 +1,4 @@
-"""Memory of freed arrays, which a process keeps for its next ones."""
+"""Compiled loops, the memory of freed arrays, and threads that share large work."""
 
 from __future__ import annotations
 

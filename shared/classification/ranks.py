@@ -28,7 +28,6 @@ from ..arrays.arrays import (
 )
 from ..arrays.checks import (
     are_ids_below,
-    as_bool,
     as_integers,
     as_labels,
     as_matrix,
@@ -254,7 +253,7 @@ class TopkState(TypedDict):
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot return."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `AccuracyK.reduce` cannot return."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
     scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
@@ -288,7 +287,7 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkStat
 
 
 def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch of scores: see `reduce_topk_scores`."""
+    """The state of a batch of scores: see `AUTKC.reduce`."""
     predictions = as_matrix(predictions, "predictions")
     if predictions.ndim == 2 and not is_floating(predictions):
         dtype = str(predictions.dtype).removeprefix("torch.")
@@ -297,7 +296,7 @@ def topk_scores_state(predictions: Any, references: Any, *, ignore_unknown: bool
 
 
 def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> TopkState:
-    """The state of a batch: see `reduce_topk`."""
+    """The state of a batch: see `AccuracyK.reduce`."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels = as_labels(references, "references")
@@ -316,7 +315,7 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     # most of the time that a small batch takes goes into calls, not into samples
     ranks = ranks_if_in_range(predictions, labels) if scored else None
     has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
-    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
+    if has_unknown and not ignore_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if ranks is not None:

@@ -51,7 +51,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
     if bool(xp.all(known)):
         return ranks
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    if not ignore_unknown:
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     return Ranks(*(None if column is None else column[known] for column in ranks))
 
@@ -66,12 +66,7 @@ def accuracy(correct: Any, *, percent: bool = False, counts: Any = None) -> floa
     0.75
     """
     flags, counts = counted_columns(counts, correct=as_flags(correct, "correct"))
-    return share_of(flags, percent=percent, counts=counts)
-
-
-def share_of(correct: Array, *, percent: bool, counts: Array | None) -> float:
-    """As `accuracy`, of checked columns."""
-    return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
+    return _full_scale(percent) * _sum(flags, counts) / _total(flags, counts)
 
 
 def topk_accuracy(
@@ -93,9 +88,7 @@ def topk_accuracy(
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
-    k = as_int(k, "k", 1)
-    above, tied, counts = _checked_ranks(above, tied, counts)
-    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
+    return _checked_mean(above, tied, range(as_int(k, "k", 1), k + 1), ties, percent, counts)
 
 
 def autkc(
@@ -113,25 +106,23 @@ def autkc(
     >>> autkc([0, 2], [0, 0], 3)
     0.6666666666666666
     """
-    k = as_int(k, "k", 1)
-    above, tied, counts = _checked_ranks(above, tied, counts)
-    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
+    return _checked_mean(above, tied, range(1, as_int(k, "k", 1) + 1), ties, percent, counts)
 
 
-def _checked_ranks(above: Any, tied: Any, counts: Any) -> list[Any]:
+def _checked_mean(above: Any, tied: Any, ks: range, ties: str, percent: bool, counts: Any) -> float:
     columns = {"above": as_labels(above, "above"), "tied": as_labels(tied, "tied")}
     for name, column in columns.items():
         check_not_negative(column, name, of="ranks")
-    return counted_columns(counts, **columns)
+    above, tied, counts = counted_columns(counts, **columns)
+    return mean_hits(above, tied, ks, ties=as_choice(ties, "ties", TIES), one=_full_scale(percent), counts=counts)
 
 
-def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
-    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, one: int, counts: Array | None) -> float:
+    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k, times one.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
-    as_choice(ties, "ties", TIES)
-    total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    total = _total(above, counts) * len(ks)
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
@@ -178,27 +169,30 @@ def _full_scale(percent: bool) -> int:
 AVERAGES = ("micro", "macro")
 
 
-def topk_rates(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, percent: bool
-) -> dict[str, float]:
+def topk_rates(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, one: int) -> dict[str, float]:
     """The mean accuracy over consecutive ks, for each key.
 
     micro: over all samples
     macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
 
-    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
-    average, "micro" or "macro".
-    Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
+    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties as of `topk_accuracy`; average,
+    "micro" or "macro"; one, the number that stands for all samples, 1 or 100.
+    Returns a float for each key.
     """
-    macro = as_choice(average, "average", AVERAGES) == "macro"
-    as_choice(ties, "ties", TIES)
-    if not macro:
-        return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    of_classes = ratios_by_class(ranks, ks, ties=ties, percent=percent).ratios
-    return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
+    if average == "macro":
+        of_classes = ratios_by_class(ranks, ks, ties=ties, one=one).ratios
+        return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
+    above, tied, correct, counts, _ = ranks
+    rates: dict[str, float] = {}
+    for key, span in ks.items():
+        if span is None:
+            rates[key] = one * _sum(correct, counts) / _total(correct, counts)
+        else:
+            rates[key] = mean_hits(above, tied, span, ties=ties, one=one, counts=counts)
+    return rates
 
 
-def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> dict[str, list[Any]]:
+def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, one: int) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
     Parameters: as of `topk_rates`.
@@ -208,10 +202,10 @@ def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, p
     >>> import numpy as np
     >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
     >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
-    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", percent=False)
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict", one=1)
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
-    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
+    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, one=one)
     rates = {key: [rounded_sum(parts, 1) for parts in of_classes] for key, of_classes in ratios.items()}
     return {"class": classes, "count": counts, **rates}
 
@@ -228,9 +222,8 @@ class ClassRatios(NamedTuple):
     ratios: dict[str, list[list[tuple[int, int]]]]
 
 
-def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool) -> ClassRatios:
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, one: int) -> ClassRatios:
     """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
-    one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)
     ranks = _by_class(ranks, by_ties=ties == "expected")
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
@@ -256,12 +249,6 @@ def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, 
         parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
         ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
     return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
-
-
-def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
-    if span is None:
-        return share_of(ranks.correct, percent=percent, counts=ranks.counts)
-    return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
@@ -332,8 +319,7 @@ class TopK(Metric):
     def __post_init__(self) -> None:
         """Check each option; the upper bound of k_list is checked where the number of classes is known."""
         super().__post_init__()
-        if self.k_list is not None:
-            as_int_list(self.k_list, "k_list", 1)
+        self._ks = [] if self.k_list is None else as_int_list(self.k_list, "k_list", 1)
         self.ties = as_choice(self.ties, "ties", TIES)
         self.average = as_choice(self.average, "average", AVERAGES)
         self.per_class = as_bool(self.per_class, "per_class")
@@ -344,8 +330,8 @@ class TopK(Metric):
         """Check a state from elsewhere."""
         return as_topk_state(state, ignore_unknown=self.ignore_unknown)
 
-    def spans(self, width: int) -> Mapping[str, range | None]:
-        """The range of k that each key averages over, for rows of `width` scores or ids; None: plain accuracy."""
+    def spans(self) -> Mapping[str, range | None]:
+        """The range of k that each key averages over; None: plain accuracy."""
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
@@ -365,26 +351,30 @@ class TopK(Metric):
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""
-        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
-        spans = self.spans(int(state["predictions_width"]))
-        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
+        ranks, spans = self._ranks_and_spans(state)
+        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, one=100 if self.percent else 1)
         return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
+
+    def _ranks_and_spans(self, state: TopkState) -> tuple[Ranks, Mapping[str, range | None]]:
+        width = int(state["predictions_width"])
+        if self._ks and max(self._ks) > width:
+            as_int_list(self.k_list, "k_list", 1, width)
+        return known_ranks(state, ignore_unknown=self.ignore_unknown), self.spans()
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
         state: Any = prepared.state
-        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
-        spans = self.spans(int(state["predictions_width"]))
-        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, percent=self.percent)}
+        ranks, spans = self._ranks_and_spans(state)
+        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, one=100 if self.percent else 1)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AccuracyK(TopK):
     """The share of samples with the true class among the k best guesses: "accuracy", or "accuracy@1" for a k_list.
 
-    Columns: see `reduce_topk`. Options: see `TopK`.
+    Columns: see `reduce`. Options: see `TopK`.
 
     >>> AccuracyK(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
     {'accuracy@1': 0.5, 'accuracy@2': 1.0}
@@ -393,21 +383,28 @@ class AccuracyK(TopK):
     name = "accuracyk"
 
     def reduce(self, predictions: Any, references: Any) -> TopkState:
-        """Reduce a batch to the ranks of the true classes."""
+        """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+        Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+        ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is
+        an error.
+        Returns a `TopkState`.
+        Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+        """
         return topk_state(predictions, references, ignore_unknown=self.ignore_unknown)
 
-    def spans(self, width: int) -> Mapping[str, range | None]:
+    def spans(self) -> Mapping[str, range | None]:
         """Each k alone."""
         if self.k_list is None:
             return {"accuracy": None}
-        return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+        return {f"accuracy@{k}": range(k, k + 1) for k in self._ks}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AUTKC(TopK):
     """The area under the top-k curve: the mean accuracy over k = 1 … K, "autkc@1" and so on.
 
-    Columns: see `reduce_topk_scores`. Options: see `TopK`.
+    Columns: see `reduce`. Options: see `TopK`.
 
     >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
     {'autkc@1': 0.5, 'autkc@2': 0.75}
@@ -418,26 +415,9 @@ class AUTKC(TopK):
     k_list: int | Sequence[int] | None = (1,)
 
     def reduce(self, predictions: Any, references: Any) -> TopkState:
-        """Reduce a batch to the ranks of the true classes."""
+        """Reduce a batch of (N, C) scores as AccuracyK does; class ids are a ValueError."""
         return topk_scores_state(predictions, references, ignore_unknown=self.ignore_unknown)
 
-    def spans(self, width: int) -> Mapping[str, range | None]:
+    def spans(self) -> Mapping[str, range | None]:
         """All k up to each K."""
-        return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
-
-
-def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
-    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
-
-    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
-    ids. A negative reference stands for an unknown sample: with `ignore_unknown` its `above` is −1, otherwise it is an
-    error.
-    Returns a `TopkState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
-    return topk_state(predictions, references, ignore_unknown=ignore_unknown)
-
-
-def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = TopK.ignore_unknown) -> TopkState:
-    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
-    return topk_scores_state(predictions, references, ignore_unknown=ignore_unknown)
+        return {f"autkc@{k}": range(1, k + 1) for k in self._ks}

@@ -47,7 +47,7 @@ def _mean_hits(y_pred: Any, y_true: Any, k_list: Any, *, from_first: bool) -> li
     ranks = known_ranks(state)
     ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
     spans = [range(1 if from_first else k, k + 1) for k in ks]
-    values = [mean_hits(ranks.above, ranks.tied, span, ties="strict", percent=True, counts=None) for span in spans]
+    values = [mean_hits(ranks.above, ranks.tied, span, ties="strict", one=100, counts=None) for span in spans]
     if not is_torch_array(y_pred):
         return values
     xp = array_namespace(y_pred)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -247,18 +247,6 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
 StatesByGroup = Mapping[str, Sequence[State]]
 
 
-class Prepares(Protocol):
-    """The part of a metric that a summary uses: the common options and the function that prepares a state."""
-
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-    groups_without: str
-
-    def prepare(self, state: State) -> Prepared:
-        """Check, sort or match a state once."""
-
-
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples.
 
@@ -285,7 +273,7 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+def summary(metric: Any, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each.
 
     Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
@@ -294,9 +282,7 @@ def summary(metric: Prepares, states: StatesByGroup) -> Summary:
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(
-    metric: Prepares, states: StatesByGroup, name: str = ALL
-) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
@@ -314,7 +300,7 @@ def results_and_replicates(
     return results, drawn
 
 
-def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -333,13 +319,14 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
     groups = sorted(states.keys() - {ALL})
-    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if groups:
+        check_names(groups)  # each batch's are valid, but those of two batches may not be
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
@@ -359,7 +346,7 @@ def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, 
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Prepares, name: str, state: State) -> Part:
+def _part(metric: Any, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()

@@ -134,15 +134,6 @@ def is_below(name: str, prefix: str) -> bool:
     return name.startswith(f"{prefix}/")
 
 
-def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """Collect the states of batches by group, each group's in the order of the batches."""
-    by_group: dict[str, list[State]] = {}
-    for parts in batches:
-        for name, state in parts.items():
-            by_group.setdefault(name, []).append(state)
-    return by_group
-
-
 def as_one_state(parts: Parts) -> State:
     """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged.
 

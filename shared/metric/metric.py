@@ -129,15 +129,15 @@ class Metric:
 
     @classmethod
     def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = [name for name in options if name not in cls.options]
+        unknown = options.keys() - cls.options.keys()
         if unknown:
-            raise unknown_name(cls, unknown[0], cls.options)
+            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
-        for name in self.options:
-            if isinstance(getattr(self, name), Iterator):
-                setattr(self, name, [*getattr(self, name)])
+        for name, value in vars(self).items():
+            if isinstance(value, Iterator):
+                setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
         self.n_resamples = as_resamples(self.n_resamples)
@@ -195,7 +195,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        metric = self.with_options(overrides)
+        # options were checked at load
+        metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
             for name in (name for name in overrides if name in self.fixed_options):
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
@@ -204,7 +205,10 @@ class Metric:
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
-            computed = self._summary([*self._batches, *last], metric)
+            try:
+                computed = self._summary([*self._batches, *last], metric)
+            finally:
+                metric.owns_state = False
             self.reset()
         return computed
 

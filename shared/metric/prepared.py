@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,33 +70,22 @@ class Drawn(NamedTuple):
     kept: np.ndarray | None = None
 
 
-class ReadsTable(Protocol):
-    """A metric that computes its results from a table with counts."""
-
-    def drawn(self, state: Any) -> Drawn:
-        """The state as resamples see it."""
-
-    def rates(self, state: Any) -> Results:
-        """Results of a state; its rows may have counts."""
-
-    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
+    Parameters: metric, with `rates(state)`, where rows may have counts, `drawn(state)`, the state as resamples see it,
+    and `tables(prepared, results)`; state; columns of its table.
     """
 
-    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
+    def __init__(self, metric: Any, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
     @cached_property
     def drawn(self) -> Drawn:
         """The state as resamples see it, computed only if there are any."""
-        return self.metric.drawn(self.state)
+        drawn: Drawn = self.metric.drawn(self.state)
+        return drawn
 
     @cached_property
     def _entries(self) -> list[np.ndarray]:
@@ -125,10 +114,12 @@ class PreparedTable(Prepared):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn rows."""
         if counts is None:
-            return self.metric.rates(self.state)
+            exact: Results = self.metric.rates(self.state)
+            return exact
         there = counts > 0
         rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
-        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+        results: Results = self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+        return results
 
     @cached_property
     def _scalars(self) -> State:
@@ -146,4 +137,5 @@ class PreparedTable(Prepared):
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
-        return self.metric.tables(self, results)
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables

@@ -13,7 +13,7 @@ from numpy.lib.npyio import NpzFile
 from ..arrays.arrays import Array, State, array_namespace, concatenate, to_numpy
 from ..arrays.checks import MAX_COUNT
 from ..arrays.compacting import compact_table, has_equal_rows, have_few_values
-from .groups import Parts, states_by_group
+from .groups import Parts
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
@@ -30,6 +30,15 @@ def joined(states: Iterable[State]) -> State:
     for state in states:
         arrays |= state
     return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
 def joined_parts(batches: Iterable[Parts]) -> Parts:

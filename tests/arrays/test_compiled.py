@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from openworld_metrics.arrays import (
     sorting,
     sorting as halving,
     sorting as radix,
-    sorting as sort_choice,
     threads as compiled,
 )
 from openworld_metrics.arrays.sorting import split_loop
@@ -170,59 +168,25 @@ def test_sort_halves(dtype: str, shape: str, threads: int, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("small", "large", "wins"),
-    [(3.0, 0.1, [True, True]), (0.4, 9.0, [False, False]), (1.9, 0.7, [True, False]), (0.6, 1.1, [False, True])],
+    ("features", "processor", "slow"),
+    [
+        ({"AVX512_SKX": True, "AVX2": True}, "vendor_id : AuthenticAMD", True),
+        ({"AVX512_SKX": True, "AVX2": True}, "vendor_id : GenuineIntel", False),
+        ({"AVX512_SKX": False, "AVX2": True}, "vendor_id : AuthenticAMD", False),
+        ({"ASIMD": True}, "arm", False),
+        ({"AVX2": False}, "GenuineIntel", True),
+    ],
+    ids=["AMD with AVX-512", "Intel with AVX-512", "AMD with AVX2", "ARM", "neither"],
 )
-def test_the_sort_is_chosen_by_size(
-    small: float, large: float, wins: list[bool], monkeypatch: pytest.MonkeyPatch
+def test_the_sort_is_chosen_by_processor(
+    features: dict[str, bool], processor: str, slow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sort_choice, "LARGE", 1000)
-    monkeypatch.setattr(sort_choice, "_speed_up", lambda _, size: large if size == 1000 else small)
-    assert [sort_choice.radix_wins(np.zeros(size)) for size in (999, 1000)] == wins
-
-
-@dtypes
-def test_the_sorts_are_timed(dtype: str) -> None:
-    pytest.importorskip("numba")
-    assert 0.01 < sort_choice._measured(dtype, 5000) < 100
-
-
-@pytest.fixture
-def sorts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """The file of measurements, which is not there yet; one measures 1.5."""
-    pytest.importorskip("numba")
-    monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda: tmp_path / "sorts.json")
-    monkeypatch.setattr(sort_choice, "_measured", lambda *_: 1.5)
-    sort_choice._speed_up.cache_clear()
-    yield tmp_path / "sorts.json"
-    sort_choice._speed_up.cache_clear()
-
-
-def test_measurements_of_sorts_are_kept(sorts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [sort_choice._speed_up(dtype, 64) for dtype in ("float32", "float64")] == [1.5, 1.5]
-    monkeypatch.setattr(sort_choice, "_measured", lambda *_: 0.1)
-    sort_choice._speed_up.cache_clear()
-    assert sort_choice._speed_up("float32", 64) == 1.5
-    assert sort_choice._speed_up("float32", 128) == 0.1
-    monkeypatch.setattr(sort_choice, "_machine_of_ratios", lambda: "another")
-    sort_choice._speed_up.cache_clear()
-    assert sort_choice._speed_up("float32", 64) == 0.1
-    assert [*sorts.parent.iterdir()] == [sorts]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"float32 64": "fast"}', '{"float32 64": NaN}', "\x00"])
-def test_a_damaged_file_of_measurements_is_ignored(text: str, sorts: Path) -> None:
-    sorts.write_text(text)
-    assert sort_choice._speed_up("float32", 64) == 1.5
-    sort_choice._speed_up.cache_clear()
-    assert sort_choice._speed_up("float32", 64) == 1.5
-
-
-def test_measurements_that_cannot_be_kept(sorts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for file in (None, sorts / "no folder" / "sorts.json"):
-        monkeypatch.setattr(sort_choice, "_file_of_ratios", lambda file=file: file)
-        sort_choice._speed_up.cache_clear()
-        assert sort_choice._speed_up("float32", 64) == 1.5
+    monkeypatch.setattr("numpy._core._multiarray_umath.__cpu_features__", features)
+    monkeypatch.setattr(sorting, "_processor", lambda: processor)
+    sorting._is_slow_for_numpy.cache_clear()
+    assert sorting._is_slow_for_numpy() is slow
+    sorting._is_slow_for_numpy.cache_clear()
+    assert not sorting.radix_wins(np.zeros(100))
 
 
 @ways

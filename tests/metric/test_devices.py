@@ -189,7 +189,7 @@ def test_ranks_in_wide_rows(width: int, to_cuda: To) -> None:
     scores = torch.arange(width, dtype=torch.float32).repeat(3, 1)
     scores[1] = 0
     labels = torch.tensor([0, width - 1, width // 2])
-    state = om.reduce_topk_scores(to_cuda(scores), to_cuda(labels))
+    state = om.AUTKC().reduce(to_cuda(scores), to_cuda(labels))
     assert state["above"].tolist() == [width - 1, 0, width - 1 - width // 2]
     assert state["tied"].tolist() == [0, width - 1, 0]
 

@@ -67,7 +67,6 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
     scores, matrix = rng.integers(-6, 9, n).astype(float), rng.integers(0, 5, (n, 4)).astype(float)
     classes, labels = rng.integers(0, 4, n), rng.integers(0, 2, n)
     truth, counts = np.where(labels == 1, -1, classes), rng.integers(1, 5, n)
-    rows = {"predictions": matrix, "references": classes}
     listed = {"predictions": rng.permuted(np.tile(np.arange(6), (n, 1)), axis=1)[:, :3], "labels": classes}
     ranks = {"above": rng.integers(0, 4, n), "tied": rng.integers(0, 3, n), "counts": counts}
     samples = {"predicted": rng.integers(0, 4, n), "classes": truth, "scores": scores}
@@ -124,8 +123,6 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "reduce_ood": ({"predictions": scores, "references": labels}, {}),
         "reduce_open_set": (open_set, {}),
         "reduce_openauc": (open_set, {}),
-        "reduce_topk": (rows, {}),
-        "reduce_topk_scores": (rows, {}),
         "risk_coverage": ({**errors, "unknown": others}, {"metrics": ["aurc", "risk@cov80", "coverage@risk5"]}),
         "roc_curve": (sides, {}),
         "sampled_aupro": (pixels, {"limits": [0.3, 1.0], "num_thresholds": 5}),

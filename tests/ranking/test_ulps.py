@@ -77,11 +77,11 @@ def test_expected_ties_are_rounded_once(most: int) -> None:
             ranks, rates = ranks_of(counts), expected_rates(counts, k)
             total = int(counts.sum())
             pooled = sum((rate * int(of.sum()) for rate, of in zip(rates, counts)), Fraction()) / total
-            options: dict[str, Any] = {"ties": "expected", "percent": False, "counts": ranks.counts}
+            options: dict[str, Any] = {"ties": "expected", "one": 1, "counts": ranks.counts}
             assert mean_hits(ranks.above, ranks.tied, range(k, k + 1), **options) == float(pooled)
             spans = {"a": range(k, k + 1)}
-            assert rates_by_class(ranks, spans, ties="expected", percent=False)["a"] == [*map(float, rates)]
-            found = topk_rates(ranks, spans, ties="expected", average="macro", percent=False)
+            assert rates_by_class(ranks, spans, ties="expected", one=1)["a"] == [*map(float, rates)]
+            found = topk_rates(ranks, spans, ties="expected", average="macro", one=1)
             assert found["a"] == float(sum(rates, Fraction()) / classes)
 
 

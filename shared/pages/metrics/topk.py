@@ -151,10 +151,10 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     width = int(computed.state["predictions_width"])
     listed = _ks(computed)
     ks = range(1, min(width, MAX_K, max(MIN_K, 2 * max(listed))) + 1 if listed else min(width, MAX_K) + 1)
-    settings = {name: options[name] for name in ("ties", "average", "percent")}
-    bars = topk_rates(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, **settings)
-    heights = list(bars.values())
     top = 100 if options["percent"] else 1
+    spans = {f"accuracy@{k}": range(k, k + 1) for k in ks}
+    bars = topk_rates(ranks, spans, ties=options["ties"], average=options["average"], one=top)
+    heights = list(bars.values())
     title = f"k (the first {len(ks)} of {width:,})" if width > len(ks) else "k"
     fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)
     ticks, digits = (None, ".4g") if options["percent"] else (RATE_TICKS, ".3f")
