@@ -21,7 +21,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -90,6 +90,7 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
+_WIDE = (np.dtype(np.float32), np.dtype(np.float64))
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -307,6 +308,8 @@ def widen(x: Array, name: str = "scores") -> Array:
 
     Raises ValueError for what float64 would round: 64-bit integers beyond 2^53, and longer floats.
     """
+    if isinstance(x, np.ndarray) and x.dtype in _WIDE:  # the usual case, and fast
+        return x
     xp = array_namespace(x)
     if x.dtype in (xp.float32, xp.float64):
         return x
@@ -349,12 +352,14 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
 
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
-    return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
+    return None if isinstance(x, np.ndarray) or x.device.type == "cpu" else x.device
 
 
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
-    return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+    return (
+        x.dtype.kind == "f" if isinstance(x, np.ndarray) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+    )
 
 
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
@@ -363,10 +368,11 @@ def is_floating(x: Array) -> bool:
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
+    if type(value) is not int:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise TypeError(f"{name}: expected an int, got {value!r}")
+        value = int(value)
     if value < low or (high is not None and value > high):
         upper = "" if high is None else f" and at most {high}"
         raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
@@ -408,6 +414,8 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
 
 
 def _number(value: Any, name: str, expected: str) -> float:
+    if type(value) is float:
+        return value
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected {expected}, got {value!r}")
@@ -1199,7 +1207,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
     for name, column in columns.items():
-        check_not_sparse(column, name)
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     if COUNTS not in columns and GROUPS not in columns:
@@ -1879,7 +1888,10 @@ def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = sum(num_samples(state) for parts in batches for state in parts.values())
+    samples = 0
+    for parts in batches:  # loops take half as long as generators, for small batches
+        for state in parts.values():
+            samples += num_samples(state)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
@@ -2112,11 +2124,6 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     return low, high
 
 
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
 def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter.
 
@@ -2266,7 +2273,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     if skipping and not any(map(rates_of, results.values())):
         raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
-        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
+        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
@@ -2298,7 +2305,7 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
 
 
 def _part(metric: Any, name: str, state: State) -> Part:
-    with named(name):
+    with nullcontext() if name == ALL else named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
@@ -2310,7 +2317,7 @@ def named(group: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if group == ALL:
+        if group == ALL:  # of all samples, or of groups that share some
             raise
         raise type(error)(f"group {group!r}: {error}") from error
 
@@ -2436,7 +2443,7 @@ class Metric:
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
+        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -2494,13 +2501,13 @@ class Metric:
         # options were checked at load
         metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
-            for name in (name for name in overrides if name in self.fixed_options):
+            for name in self.fixed_options & overrides.keys():
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            metric.owns_state = not self._batches
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
+            metric.owns_state = not self._batches
             try:
                 computed = self._summary([*self._batches, *last], metric)
             finally:
@@ -2756,8 +2763,8 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
     xp = array_namespace(scores)
     check_no_nan(scores, "predictions", start)
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-    above = _count_in_rows(scores > true_scores)
-    tied = _count_in_rows(scores == true_scores) - 1
+    above = _count_in_rows(xp, scores > true_scores)
+    tied = _count_in_rows(xp, scores == true_scores) - 1
     correct = above == 0
     contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
@@ -2765,10 +2772,9 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
     return above, tied, correct
 
 
-def _count_in_rows(flags: Array) -> Array:
+def _count_in_rows(xp: Any, flags: Array) -> Array:
     """How many booleans of each row are set, (N,) int32."""
-    xp = array_namespace(flags)
-    if is_numpy_array(flags):
+    if xp is np:
         return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
     # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
     parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, max(1, flags.shape[1]), 255))
@@ -3015,7 +3021,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, one: int, coun
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
-    total = _total(above, counts) * len(ks)
+    total = (above.shape[0] if counts is None else _sum(counts)) * len(ks)
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total

@@ -35,6 +35,7 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
+_WIDE = (np.dtype(np.float32), np.dtype(np.float64))
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -252,6 +253,8 @@ def widen(x: Array, name: str = "scores") -> Array:
 
     Raises ValueError for what float64 would round: 64-bit integers beyond 2^53, and longer floats.
     """
+    if isinstance(x, np.ndarray) and x.dtype in _WIDE:  # the usual case, and fast
+        return x
     xp = array_namespace(x)
     if x.dtype in (xp.float32, xp.float64):
         return x
@@ -303,9 +306,11 @@ def equal(x: Array, value: Any) -> Array:
 
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
-    return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
+    return None if isinstance(x, np.ndarray) or x.device.type == "cpu" else x.device
 
 
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
-    return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+    return (
+        x.dtype.kind == "f" if isinstance(x, np.ndarray) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+    )

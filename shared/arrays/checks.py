@@ -52,10 +52,11 @@ def by_keyword(function: Function) -> Function:
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
+    if type(value) is not int:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise TypeError(f"{name}: expected an int, got {value!r}")
+        value = int(value)
     if value < low or (high is not None and value > high):
         upper = "" if high is None else f" and at most {high}"
         raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
@@ -97,6 +98,8 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
 
 
 def _number(value: Any, name: str, expected: str) -> float:
+    if type(value) is float:
+        return value
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected {expected}, got {value!r}")

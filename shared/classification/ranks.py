@@ -129,8 +129,8 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
     xp = array_namespace(scores)
     check_no_nan(scores, "predictions", start)
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-    above = _count_in_rows(scores > true_scores)
-    tied = _count_in_rows(scores == true_scores) - 1
+    above = _count_in_rows(xp, scores > true_scores)
+    tied = _count_in_rows(xp, scores == true_scores) - 1
     correct = above == 0
     contested = xp.nonzero(correct & (tied > 0))[0]
     if len(contested):
@@ -138,10 +138,9 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
     return above, tied, correct
 
 
-def _count_in_rows(flags: Array) -> Array:
+def _count_in_rows(xp: Any, flags: Array) -> Array:
     """How many booleans of each row are set, (N,) int32."""
-    xp = array_namespace(flags)
-    if is_numpy_array(flags):
+    if xp is np:
         return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
     # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
     parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, max(1, flags.shape[1]), 255))

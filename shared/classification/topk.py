@@ -122,7 +122,7 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, one: int, coun
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
-    total = _total(above, counts) * len(ks)
+    total = (above.shape[0] if counts is None else _sum(counts)) * len(ks)
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total

@@ -112,7 +112,8 @@ def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
             needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
             raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
     for name, column in columns.items():
-        check_not_sparse(column, name)
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
     if COUNTS not in columns and GROUPS not in columns:

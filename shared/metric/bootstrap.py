@@ -9,7 +9,7 @@ of threads changes no bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -315,7 +315,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     if skipping and not any(map(rates_of, results.values())):
         raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
-        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()}
+        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
@@ -347,7 +347,7 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
 
 
 def _part(metric: Any, name: str, state: State) -> Part:
-    with named(name):
+    with nullcontext() if name == ALL else named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
@@ -359,7 +359,7 @@ def named(group: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if group == ALL:
+        if group == ALL:  # of all samples, or of groups that share some
             raise
         raise type(error)(f"group {group!r}: {error}") from error
 

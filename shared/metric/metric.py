@@ -27,7 +27,7 @@ import numpy as np
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.checks import as_choice, as_confidence_level, as_int
 from .arguments import COUNTS, differ, present, reduced_batch, sort_arguments, unknown_name
-from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
+from .bootstrap import MAX_RESAMPLES, ByGroup, Part, prepared_parts, results_and_replicates, summary
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
@@ -140,7 +140,7 @@ class Metric:
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
+        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -198,13 +198,13 @@ class Metric:
         # options were checked at load
         metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
-            for name in (name for name in overrides if name in self.fixed_options):
+            for name in self.fixed_options & overrides.keys():
                 if self._batches and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            metric.owns_state = not self._batches
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
+            metric.owns_state = not self._batches
             try:
                 computed = self._summary([*self._batches, *last], metric)
             finally:
