@@ -15,26 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, on_device, to_numpy
-from ..arrays.checks import as_fractions
 from ..arrays.sorting import indices, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import STEPS
-from .decisions import Judge
-from .maps import AnomalyState
+from .rates import MapRates
 from .regions import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
-
-
-def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
-    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
-    if pimo_bounds is None:
-        return None
-    bounds = as_fractions(pimo_bounds, "pimo_bounds")
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
-    return bounds[0], bounds[1]
 
 
 def mean_aupimo(values: Sequence[float | None]) -> float:
@@ -73,7 +61,7 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         raise ValueError(
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
-    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
     normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
     if not len(normal) or not len(judged):
@@ -182,13 +170,13 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-class PimoRates(Judge):
+class PimoRates(MapRates):
     """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
-    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
+    Parameters: state of `AnomalySuite`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.state, self.bounds = state, bounds
         self.of_images = aupimo_of_images(state, bounds)
 
@@ -205,7 +193,7 @@ class PimoRates(Judge):
 class _DrawnPixels:
     """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.bounds = bounds
         pixels = pimo_pixels(state, bounds)
         ascending, owners = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
