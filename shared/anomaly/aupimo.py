@@ -37,7 +37,7 @@ class PimoPixels(NamedTuple):
     normal: (P,) the pixels of normal images, image by image
     normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
+    anomalous_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -45,7 +45,7 @@ class PimoPixels(NamedTuple):
     sizes: np.ndarray
     weights: np.ndarray
     anomalous: Array
-    judged_images: np.ndarray
+    anomalous_images: np.ndarray
     num_pixels: np.ndarray
 
 
@@ -63,11 +63,11 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         )
     labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
-    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
-    if not len(normal) or not len(judged):
+    normal, defective = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(defective):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(defective)}; leave pimo_bounds out to go without"
         )
     weights = pixel_weights(sizes[normal])
     smallest = int(weights.min()) / int(weights @ sizes[normal])
@@ -82,8 +82,8 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         sizes[normal],
         weights,
         _of_images(state["anomalous"], num_pixels, labels),
-        judged,
-        num_pixels[judged],
+        defective,
+        num_pixels[defective],
     )
 
 
@@ -92,11 +92,11 @@ def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> l
 
     See `aupimo`; raises as `pimo_pixels`.
     """
-    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
+    normal, _, sizes, weights, anomalous, defective, num_pixels = pimo_pixels(state, bounds)
     # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
     values: list[float | None] = [None] * len(state["num_normal"])
-    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+    for i, value in zip(defective.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
         values[i] = value
     return values
 
@@ -207,12 +207,12 @@ class _DrawnPixels:
         distinct, place = np.unique(steps.above * length + steps.fp, return_inverse=True)
         step = place[steps.of_pixels(at)]
         self.above, self.reached = np.divmod(distinct, length)
-        owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+        owner = np.repeat(pixels.anomalous_images, pixels.num_pixels)
         pairs, self.counts = np.unique(step * number + owner, return_counts=True)
         self.steps, self.owners = np.divmod(pairs, number)
         self.weights, self.sizes, self.num_pixels = np.zeros((3, number), np.int64)
         self.weights[pixels.normal_images], self.sizes[pixels.normal_images] = pixels.weights, pixels.sizes
-        self.num_pixels[pixels.judged_images] = pixels.num_pixels
+        self.num_pixels[pixels.anomalous_images] = pixels.num_pixels
 
     def mean(self, images: np.ndarray) -> float:
         """The mean AUPIMO over the drawn images that have anomalous pixels.

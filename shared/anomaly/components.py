@@ -1,6 +1,6 @@
 """Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 
-Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
+Objects and predicted components are compared by counts of pixels. So an image is reduced to four columns of integers,
 however large its map is, and all decisions are comparisons of integers.
 """
 
@@ -87,8 +87,8 @@ def components_of(
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, judged = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    kept, counted = areas > 0, sizes > 0
+    return Components(matched[kept], (areas + around)[kept], inside[counted], sizes[counted])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:

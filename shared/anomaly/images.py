@@ -63,7 +63,8 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
     """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
-        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
+        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
+        for sample in sorted(samples):
             other = groups.setdefault(sample, group)
             if other != group:
                 names = " and in ".join(map(_words, (other, group)))

@@ -32,7 +32,7 @@ from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, ch
 from .images import checked_ids
 from .masks import CheckedImages, check_left, maxima
 from .options import HIGHEST_VOID, LEVELS, LOWEST_VOID, AnomalyOptions
-from .regions import DefectPixels, RegionPixels, check_defects, check_sum, checked_defects, defect_columns
+from .regions import DEFECT_ARRAYS, DefectPixels, RegionPixels, check_defects, check_sum, checked_defects
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -78,7 +78,7 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
 def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `AnomalySuite` cannot have reduced."""
     rule = options.component_rule
-    names = [*_ARRAYS, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ())]
+    names = [*_ARRAYS, *(DEFECT_ARRAYS if state.keys() & DEFECT_ARRAYS else ()), *(COMPONENT_ARRAYS if rule else ())]
     check_arrays(state, [*names, *_OPTIONAL], _OPTIONAL)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),

@@ -116,10 +116,12 @@ def _as_stacks(maps: Array, masks: Array) -> CheckedImages | None:
 
 def maxima(maps: Array) -> Array:
     """The highest score of each map of a stack (N, H, W) with pixels, (N,); NaN for a map with a NaN."""
-    threads = threads_for(maps.size) if isinstance(maps, np.ndarray) else 1
-    if threads == 1:
+    if not isinstance(maps, np.ndarray):
         return array_namespace(maps).max(maps, axis=(1, 2))
-    parts = parts_of(len(maps), min(threads, len(maps)))
+    threads = min(threads_for(maps.size), len(maps))
+    if threads == 1:
+        return maps.max(axis=(1, 2))
+    parts = parts_of(len(maps), threads)
     return np.concatenate(in_threads([partial(np.max, maps[part], axis=(1, 2)) for part in parts], threads))
 
 

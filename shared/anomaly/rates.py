@@ -69,7 +69,7 @@ class ImageRates(MapRates):
         sides, options = self.sides, self.options
         if images is not None:
             sides = _drawn_sides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]), images)
-        wanted = _wanted(IMAGE_CURVE, options)
+        wanted = _wanted(IMAGE_CURVE, options, None)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", options)
         if options.image_threshold is not None:
             rates |= decision_rates(*sides, options.image_threshold, "image_")
@@ -175,14 +175,14 @@ class PixelRates(MapRates):
         return rates
 
 
-def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | None = None) -> Mapping[str, Quantity]:
-    """The quantities of a curve, and the operating points; as of `_with_ends`."""
-    points = {name: reached_point(*point) for name, point in options.operating_points.items()}
-    return _with_ends({**curve, **points}, bits)
+def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | None) -> Mapping[str, Quantity]:
+    """The quantities of a curve, and the operating points.
 
-
-def _with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
+    If scores were cut to `bits` bits, only quantities with bounds, as (value, end, end).
+    """
+    wanted = {**curve}
+    for name, point in options.operating_points.items():
+        wanted[name] = reached_point(*point)
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -288,7 +288,8 @@ class RankedRegions:
             pixels = (self.regions.scores, sizes, negatives.repeated())
             areas = sampled_areas(*pixels, limits, options.num_thresholds)
             return values, [Rate(area, higher=True) for area in areas]
-        values = quantities(positives, negatives, {**wanted, **_with_ends({"": STEPS}, negatives.bits)})
+        overlap = {"": STEPS} if negatives.bits is None else bounded({"": STEPS}, negatives.bits)
+        values = quantities(positives, negatives, {**wanted, **overlap})
         steps, total = values.pop(""), negatives.total
         if negatives.bits is None:
             areas = areas_up_to(steps, steps.of_pixels(self._order), sizes, total, limits)
@@ -322,7 +323,7 @@ class PixelBins:
         """Results where each image occurs `images` times."""
         positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = _wanted(PIXEL_CURVE, self.options)
+        wanted = _wanted(PIXEL_CURVE, self.options, None)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
         if self.options.pixel_threshold is not None:
             called = [int(each @ images) for each in self._called]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
+DEFECT_ARRAYS = ("defect_pixels", "saturation_areas", "num_defects")
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 
 
@@ -310,17 +311,11 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     return sizes
 
 
-# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
-
-
 # Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
 # With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
 # adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
 # these are kept. PRO is the case s = area.
-
-
-_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
@@ -379,14 +374,9 @@ def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
 
-def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
-    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
-
-
 def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """These columns of a state from elsewhere, each by itself."""
-    if not defect_columns(state):
+    """The columns of `DefectPixels` of a state from elsewhere, if it has them, each by itself."""
+    if "defect_pixels" not in state:
         return {}
     return {
         "defect_pixels": score_column(state, "defect_pixels"),
@@ -397,7 +387,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def check_defects(state: Mapping[str, Any]) -> None:
     """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
-    if not defect_columns(state):
+    if "defect_pixels" not in state:
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
     check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
