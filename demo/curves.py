@@ -10,7 +10,7 @@ import numpy as np
 
 from demo.anomaly import Anomalies
 from demo.digits import Digits
-from openworld_metrics import Counts, exceedance_counts, level_counts, reduce_maps
+from openworld_metrics import AnomalySuite, Counts, exceedance_counts
 
 Curve = tuple[np.ndarray, np.ndarray]
 
@@ -40,8 +40,8 @@ def correct_classification(digits: Digits) -> Curve:
 
 def region_overlap(anomalies: Anomalies) -> Curve:
     """The PRO curve: mean overlap of the regions over the false-positive rate of the normal pixels."""
-    state = reduce_maps(anomalies.maps, anomalies.masks)
-    counts = level_counts(state, "pixel")
+    state = AnomalySuite().reduce(anomalies.maps, anomalies.masks)
+    counts = exceedance_counts(positives=state["anomalous"], negatives=state["normal"])
     sizes = state["region_sizes"]
     share = np.repeat(1 / (len(sizes) * sizes), sizes)  # the mean overlap that one pixel adds
     group = np.searchsorted(-counts.thresholds, -state["anomalous"])

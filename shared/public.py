@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts, reduce_maps
-from .anomaly.aupro import aupro, pro_curve, sampled_aupro
-from .anomaly.regions import split_regions
+from .anomaly.anomaly_suite import AnomalySuite
+from .anomaly.aupro import aupro, pro_curve
 from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk import (
     AUTKC,
@@ -66,7 +65,6 @@ __all__ = [
     "Rules",
     "accuracy",
     "accuracy_at_tpr",
-    "anomaly_metrics",
     "aupr",
     "aupro",
     "auroc",
@@ -84,7 +82,6 @@ __all__ = [
     "exceedance_counts",
     "f1_max",
     "guaranteed_coverage",
-    "level_counts",
     "listed_ranks",
     "load",
     "macro_open_f",
@@ -104,16 +101,13 @@ __all__ = [
     "proportion_interval",
     "reduce_boxes",
     "reduce_known_unknown",
-    "reduce_maps",
     "reduce_ood",
     "reduce_open_set",
     "reduce_openauc",
     "risk_coverage",
     "roc_curve",
-    "sampled_aupro",
     "split_ood",
     "split_open_set",
-    "split_regions",
     "threshold_at_fpr",
     "to_eval_results",
     "to_model_index",

@@ -33,7 +33,7 @@ from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -846,136 +846,6 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-#
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns.
-
-    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
-    results have an entry for each sample, and the errors of the metric's `reduce`.
-    """
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        if type(column) is not np.ndarray:
-            check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
 # Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
@@ -1177,224 +1047,6 @@ def _magnitude(patterns: Array) -> int:
 def _are_zero(integers: Array, bits: int) -> bool:
     """Whether the lowest bits of all integers are zero."""
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
-
-
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-#
-# Compiled loops, the memory of freed arrays, and threads that share large work.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
-
-    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
-    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
-    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
-    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
-    """
-    np.empty(_LARGEST, np.uint8)
-
-
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
-
-
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-Result = TypeVar("Result")
-_in_fork = False
-_here = threading.local()  # busy: whether this thread runs a piece of work
-
-
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
-
-
-def num_threads() -> int:
-    """The number of threads over which this thread may spread its work.
-
-    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
-    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
-    unless that variable is an integer of at least 1.
-    """
-    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
-
-
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
-
-
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
-
-    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
-    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
-    """
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
-    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
-    number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
-    nested, _here.busy = getattr(_here, "busy", False), True
-    try:
-        for other in others:
-            other.start()
-        _take(pending, results, errors)
-        for other in others:
-            other.join()
-    finally:  # after Ctrl-C while this thread waited, too
-        pending.clear()
-        _here.busy = nested
-        for other in others:
-            if other.ident is not None:  # has begun
-                other.join()
-    if errors:
-        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
-        try:
-            raise errors[first]
-        finally:
-            errors.clear()  # whose tracebacks hold this frame
-    return [results[place] for place in range(len(pieces))]
-
-
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
-
-
-def parts_of(length: int, number: int) -> list[slice]:
-    """Cut a range into `number` parts of nearly equal length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work.
-
-    >>> runs_of_work([1, 1, 4, 1, 1], 2)
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
 
 
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
@@ -1619,6 +1271,2154 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+#
+# Compiled loops, the memory of freed arrays, and threads that share large work.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins.
+
+    glibc gives the memory of an array back to the kernel if it has never freed a larger one, and the next array costs
+    a page fault for every 4 KiB: 4,000 to 10,000 in a compute, 10 to 40 of its 90 to 350 ms. It takes larger arrays as
+    usual once it has freed one (M_MMAP_THRESHOLD in mallopt(3)). So one is made and freed here, none of whose pages is
+    touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
+    """
+    np.empty(_LARGEST, np.uint8)
+
+
+# Compile loops by numba, if it is installed and the work is large enough.
+#
+# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
+# Threads: the number that share large work, decided here alone, and the function that runs work in them.
+#
+# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+# nothing is locked.
+#
+# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
+Result = TypeVar("Result")
+_in_fork = False
+_here = threading.local()  # busy: whether this thread runs a piece of work
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """The number of threads over which this thread may spread its work.
+
+    The cores that the process may use, by its affinity and its cgroup, and at most OPENWORLD_METRICS_NUM_THREADS; 1 in
+    forked processes, worker processes, threads other than the main one, and within a piece of work. Raises ValueError
+    unless that variable is an integer of at least 1.
+    """
+    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces.
+
+    All pieces have ended when this returns or raises. If several raise, the first error in order is raised; after
+    Ctrl-C, pieces that have not begun are skipped. Work within a piece stays on its thread.
+    """
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
+    number = min(threads, len(pieces)) - 1
+    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    nested, _here.busy = getattr(_here, "busy", False), True
+    try:
+        for other in others:
+            other.start()
+        _take(pending, results, errors)
+        for other in others:
+            other.join()
+    finally:  # after Ctrl-C while this thread waited, too
+        pending.clear()
+        _here.busy = nested
+        for other in others:
+            if other.ident is not None:  # has begun
+                other.join()
+    if errors:
+        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
+        try:
+            raise errors[first]
+        finally:
+            errors.clear()  # whose tracebacks hold this frame
+    return [results[place] for place in range(len(pieces))]
+
+
+def _take(
+    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
+) -> None:
+    """Run the next piece that no thread has taken, until there is none."""
+    while pending:
+        try:
+            place, piece = pending.popleft()
+        except IndexError:  # another thread was faster
+            return
+        try:
+            results[place] = piece()
+        except BaseException as error:
+            errors[place] = error
+            if not isinstance(error, Exception):
+                pending.clear()
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
+    """Cut a range whose entries take different work into `number` runs of about the same work.
+
+    >>> runs_of_work([1, 1, 4, 1, 1], 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    done = np.cumsum(work)
+    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
+    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
+    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 18  # bits of a mantissa
+_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
+
+    The bits are cut into pieces, with a sum for each that int64 holds.
+    """
+    xp = array_namespace(sizes)
+    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
+
+    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+
+    >>> import numpy as np
+    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
+    [(0, [1, 1]), (2, [1, 2])]
+    """
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        yield 0, values
+        return
+    for low in range(0, bits, piece):
+        yield low, (values >> low) & ((1 << piece) - 1)
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
+
+    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
+    """
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is None:
+        return sum_of_shares(sizes, ratio_of(counts, totals), total)
+    sums = np.zeros((_EXPONENTS, 3), np.int64)
+    loop(sizes, counts, totals, sums)
+    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
+    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
+    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
+    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+
+    The sums fit int64, since the sizes sum to at most 2^40.
+    """
+    ratios = np.empty(_AT_ONCE)
+    patterns = ratios.view(np.int64)
+    mask = (1 << _PIECE) - 1
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        for i in range(length):
+            ratios[i] = counts[start + i] / totals[start + i]
+        for i in range(length):
+            pattern, size = patterns[i], sizes[start + i]
+            if pattern:  # not 0.0
+                exponent = 1023 - (pattern >> 52)
+                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
+                sums[exponent, 0] += size * (mantissa & mask)
+                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
+                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+_HALF = 27
+
+
+def _shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
+    """Σ numbers·2^places, of integers of up to 53 bits."""
+    total = 0
+    for shift, half in ((_HALF, numbers >> _HALF), (0, numbers & ((1 << _HALF) - 1))):
+        by_place = np.bincount(places, weights=half.astype(np.float64))  # exact below 2^53
+        total += sum(int(by_place[place]) << int(place + shift) for place in np.flatnonzero(by_place))
+    return total
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+#
+# Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
+#
+# The radix sort deals scores into buckets by their highest digit, each kind of score into its own: buckets ascend, and
+# each fits a cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt
+# from their array into one new array, which is all the memory that a sort takes. Source: Herf, Radix Tricks, 2001.
+#
+# No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
+# places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
+# identical for any number of threads, and the sort is stable.
+
+_BINS = 14  # bits of the highest digit, at most
+_IN_BIN = 32  # scores in a bin on average, at least
+_BUCKET = 1 << 13  # scores
+_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
+_THREE_BYTES = (1 << 24) - 1
+_NOTHING = np.zeros(0, np.uint8)
+_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
+_MOVED = 1 << 15  # scores at a time, which fit a cache
+_SPLIT = 1 << 17  # values whose indices are held at a time
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
+    if radix_wins(scores):
+        radix_sorted(scores, in_place=True)
+        return
+    threads = threads_for(len(scores))
+    if threads > 1:
+        sort_halves(scores, threads)
+    else:
+        scores.sort()
+
+
+def sorted_copy(scores: np.ndarray) -> np.ndarray:
+    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
+    if radix_wins(scores):
+        return radix_sorted(scores).scores
+    ordered = np.array(scores)
+    sort_in_place(ordered)
+    return ordered
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
+    """
+    scores = widen(scores)
+    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    if largest < 1 << 32 and _compiles(scores):
+        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        return ordered.scores, ordered.payload
+    if largest >= 1 << 32 or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    keys.view(np.float64).sort()
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
+    """Convert integers to the smaller of the two types that the loops are compiled for."""
+    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
+
+
+def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
+    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort is faster than np.sort: where it is worth compiling, on a processor that NumPy slows.
+
+    10 million float32 take np.sort 0.41 s on an AMD EPYC with AVX-512, and 0.07 s on the same one with AVX2 (NumPy
+    2.4): its loops for AVX-512 store compressed registers, which AMD's processors do in microcode. The compiled sort
+    takes 0.09 s on one core there.
+    """
+    return _is_slow_for_numpy() and _compiles(scores)
+
+
+@cache
+def _is_slow_for_numpy() -> bool:
+    """Whether np.sort has AVX-512 on an AMD processor, or neither AVX-512, AVX2 nor ASIMD."""
+    umath: Any = import_module("numpy._core._multiarray_umath")
+    features = getattr(umath, "__cpu_features__", {})  # that NumPy uses; without them the compiled sort is the safe one
+    if features.get("AVX512_SKX"):
+        return "AuthenticAMD" in _processor()
+    return not (features.get("AVX2") or features.get("ASIMD"))
+
+
+def _processor() -> str:
+    """A text with the maker of the processor."""
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+    except OSError:
+        return platform.processor()
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    number = scores.shape[0]
+    if is_numpy_array(scores) and number <= 1 << 32:
+        return np.arange(number, dtype=np.uint32)
+    return array_namespace(scores).arange(number, device=scores.device)
+
+
+class Sorted(NamedTuple):
+    """Scores kind by kind, in ascending order within each kind.
+
+    scores: (N,) in their type
+    ends: (K + 1,) where each kind begins, and N
+    payload: (N,) the payload of each score, in its type; empty without a payload
+    """
+
+    scores: np.ndarray
+    ends: np.ndarray
+    payload: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """Masks that turn the bits of floats into unsigned integers in the same order.
+
+    All bits of a negative float are flipped, and only the sign bit of others.
+    """
+
+    top: Any
+    sign_bit: Any
+    all_bits: Any
+
+
+def radix_sorted(
+    scores: np.ndarray,
+    kinds: np.ndarray = _NOTHING,
+    num_kinds: int = 1,
+    payload: np.ndarray = _NOTHING,
+    *,
+    threads: int | None = None,
+    in_place: bool = False,
+) -> Sorted:
+    """Sort scores kind by kind, NaN to either end.
+
+    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
+    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
+    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
+    loses.
+    """
+    size = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{size}").type
+    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    keys = np.ascontiguousarray(scores).view(unsigned)
+    threads = threads_for(len(keys)) if threads is None else threads
+    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
+    parts = parts_of(len(keys), dealers)
+    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
+    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
+    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
+
+    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
+    count = _loop(count_digits)
+    in_threads(
+        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
+    )
+    bucket_of = _buckets(bins.sum(axis=0))
+    number = int(bucket_of[-1, -1]) + 1
+    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
+
+    target, carried = np.empty_like(keys), np.empty_like(payload)
+    into = target, carried
+    move = _loop(deal)
+    in_threads(
+        [
+            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            for part, each in zip(parts, places)
+        ],
+        dealers,
+    )
+    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
+    edges = np.unique(np.append(shares, number)).tolist()
+    ordered = keys if in_place else target
+    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
+
+
+def _buckets(counts: np.ndarray) -> np.ndarray:
+    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
+    total = int(counts.sum())
+    before = np.cumsum(counts).reshape(counts.shape) - counts
+    number = min(_BUCKETS, total // _BUCKET + 1)
+    return before * number // max(1, total) + np.arange(len(counts))[:, None]
+
+
+def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """The lowest and the highest key of some floats."""
+    low, high = all_bits, all_bits ^ all_bits
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        low, high = min(low, key), max(high, key)
+    return low, high
+
+
+def count_digits(
+    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
+) -> None:
+    """Count the highest digits of keys by kind; they begin at the key `low`."""
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit
+        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
+
+
+def deal(
+    keys: Any,
+    kinds: Any,
+    payload: Any,
+    low: Any,
+    shift: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    bucket_of: Any,
+    places: Any,
+    target: Any,
+    carried: Any,
+) -> None:
+    """Move each float, and its payload, to the next place of its bucket."""
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
+        place = places[bucket]
+        target[place] = key
+        if payload.size:
+            carried[place] = payload[i]
+        places[bucket] = place + 1
+
+
+def sort_buckets(
+    keys: Any,
+    payload: Any,
+    byte: Any,
+    mask: Any,
+    top: Any,
+    sign_bit: Any,
+    all_bits: Any,
+    ordered: Any,
+    starts: Any,
+) -> None:
+    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
+
+    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
+    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
+    """
+    spare = np.empty(np.diff(starts).max(), keys.dtype)
+    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
+    counts = np.empty((keys.itemsize, 256), np.int64)
+    zero = all_bits ^ all_bits
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        ours, theirs = keys[start:stop], spare[: stop - start]
+        carried, others = payload[start:stop], moved[: stop - start]
+        some, every = zero, all_bits
+        for i in range(ours.size):
+            key = ours[i]
+            key ^= all_bits * (key >> top) | sign_bit
+            ours[i] = key
+            some |= key
+            every &= key
+        differing, lowest = some ^ every, zero
+        while (differing >> lowest) > _THREE_BYTES:
+            lowest += byte
+        swapped = False
+        while True:
+            digits, left = 0, differing >> lowest
+            while left:
+                left >>= byte
+                digits += 1
+            counts[:digits] = 0
+            for key in ours:
+                key >>= lowest
+                for digit in range(digits):
+                    counts[digit, key & mask] += 1
+                    key >>= byte
+            shift = lowest
+            for digit in range(digits):
+                if (differing >> shift) & mask:
+                    places = counts[digit]
+                    before = 0
+                    for i in range(256):
+                        before, places[i] = before + places[i], before
+                    for i in range(ours.size):
+                        key = ours[i]
+                        place = places[(key >> shift) & mask]
+                        theirs[place] = key
+                        if payload.size:
+                            others[place] = carried[i]
+                        places[(key >> shift) & mask] = place + 1
+                    ours, theirs, carried, others = theirs, ours, others, carried
+                    swapped = not swapped
+                shift += byte
+            if not lowest:
+                break
+            moves = ours.size  # that are left
+            for i in range(1, ours.size):
+                if ours[i - 1] > ours[i] and moves:
+                    key, place = ours[i], i
+                    load = (
+                        carried[i] if payload.size else key
+                    )  # any value of the keys' type, since numba needs one type
+                    while place and ours[place - 1] > key and moves:
+                        ours[place] = ours[place - 1]
+                        if payload.size:
+                            carried[place] = carried[place - 1]
+                        place -= 1
+                        moves -= 1
+                    ours[place] = key
+                    if payload.size:
+                        carried[place] = load
+            if moves:
+                break
+            lowest = zero
+        for i in range(ours.size):
+            key = ours[i]
+            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
+        if swapped:
+            payload[start:stop] = carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has checked
+    return loop
+
+
+# Sort in place by NumPy in several threads, without extra memory.
+#
+# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
+# [low | low ][high | high] two blocks of equal length change places, piece by piece
+# [ascending ][ascending  ] both are sorted, each by half of the threads
+# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+# sorted once more.
+
+
+def sort_halves(scores: np.ndarray, threads: int) -> None:
+    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
+    cut = _part_near_median(scores)
+    halves = scores[:cut], scores[cut:]
+    numbers = threads // 2, threads - threads // 2
+    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
+    in_threads([part.sort for half in parts for part in half], threads)
+    if cut and cut < len(scores):
+        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
+        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
+        scores[first:last].sort()
+
+
+def _part_near_median(scores: np.ndarray) -> int:
+    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
+    both = np.sort(np.concatenate(samples))
+    median = both[len(both) // 2]
+    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
+    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
+    moved = min(middle - first, second)
+    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
+    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
+    return first + second
+
+
+def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
+    """The place of a score, nearest to the middle if there are several equal ones."""
+    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
+    return max(first, min(len(ascending) // 2, last))
+
+
+def _split_at_rank(scores: np.ndarray, rank: int) -> None:
+    """Move the `rank` lowest scores to the front."""
+    if 0 < rank < len(scores):
+        scores.partition(rank)
+
+
+def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
+    """Parts of about the same length, each below the next."""
+    if number < 2:
+        return [scores]
+    middle = len(scores) // 2
+    _split_at_rank(scores, middle)
+    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
+
+
+def _exchange(first: np.ndarray, second: np.ndarray) -> None:
+    """Exchange the contents of two arrays."""
+    for start in range(0, len(first), _MOVED):
+        piece = slice(start, start + _MOVED)
+        held = first[piece].copy()
+        first[piece] = second[piece]
+        second[piece] = held
+
+
+# Split values by a mask, into the chosen ones and the others.
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
+#
+# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
+#
+# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
+# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
+# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
+# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
+#
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
+
+_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
+_DEVICE_RUN = 1 << 24
+
+
+class Counts(NamedTuple):
+    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
+
+    thresholds: (T,) distinct positive scores s_1 > … > s_T
+    sizes: (T,) positives with the score s
+    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: (T,) negatives with a higher score than s
+    fp: (T,) negatives with the score s or a higher one
+    num_positives, num_negatives: their total numbers
+    """
+
+    thresholds: Array
+    sizes: Array
+    tp: Array
+    above: Array
+    fp: Array
+    num_positives: int
+    num_negatives: int
+
+
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    bits: the number of significant bits that scores were cut to; None if they were not cut
+    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
+    """
+
+    scores: Array
+    before: Array | None = None
+    bits: int | None = None
+    number: int | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        if self.number is not None:
+            return self.number
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    @property
+    def sizes(self) -> Array:
+        """How many samples each row stands for, (R,) int64."""
+        xp = array_namespace(self.scores)
+        return xp.ones_like(self.scores, dtype=xp.int64) if self.before is None else xp.diff(self.before)
+
+    def below(self, rows: Any) -> Any:
+        """The number of samples in the first `rows` rows: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score at an index, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def on_cpu(self) -> Side:
+        """The same with NumPy arrays."""
+        before = None if self.before is None else to_numpy(self.before)
+        return self._replace(scores=to_numpy(self.scores), before=before)
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return self._replace(scores=-xp.flip(self.scores), before=before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
+    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores), None, bits) if is_numpy_array(scores) else _on_device(widen(scores), bits)
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+
+
+def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
+    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+
+    Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
+    """
+    ordered, counts = scores.unique(return_counts=True)
+    if excess:
+        counts[-1] -= excess
+        rows = len(counts) - (int(counts[-1]) == 0)
+        ordered, counts = ordered[:rows], counts[:rows]
+    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
+    return Side(ordered, before, bits, scores.shape[0] - excess)
+
+
+def ascending(scores: Array) -> Array:
+    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
+    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+    if _in_order(scores):
+        return scores
+    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+
+
+def _in_order(scores: Array) -> bool:
+    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
+
+
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for column, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(column)
+        scores = side.scores
+        # NaN is sorted to an end, where one look finds it
+        if any(map(math.isnan, scores[:: max(1, scores.shape[0] - 1)].tolist())):
+            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
+        sides.append(side)
+    first, second = sides
+    if first.scores.dtype == second.scores.dtype:
+        return first, second
+    xp = array_namespace(first.scores, second.scores)
+    dtype = xp.result_type(first.scores, second.scores)
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
+
+
+def runs(
+    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
+) -> Iterator[Counts]:
+    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
+
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
+    default all.
+    """
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
+    if length is None:
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    begin, stop = within or (0, scores.shape[0])
+    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    while stop > begin:
+        if merge is not None:
+            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
+            groups = merge(scores[begin:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
+            thresholds, higher = scores[first], int(fp[-1])
+        else:
+            first = _group_starts(scores, max(begin, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
+        stop = int(first[-1])
+
+
+def segments(positives: Side, number: int) -> list[tuple[int, int]]:
+    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
+    scores, total = positives.scores, positives.scores.shape[0]
+    cuts = scores[[total * i // number for i in range(1, number)]]
+    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
+    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
+
+
+def _group_starts(scores: Array, start: int, stop: int) -> Array:
+    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
+    xp = array_namespace(scores)
+    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+    part = scores[start:stop]
+    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
+    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
+    return xp.flip(starts)
+
+
+def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
+    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
+
+    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
+    positives. Returns the number of groups, which ends when `first` is full.
+    """
+    num_negatives = negatives.size
+    i, groups = positives.size - 1, 0
+    while i >= 0 and groups < first.size:
+        score = positives[i]
+        while i >= 0 and positives[i] == score:
+            i -= 1
+        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
+            higher += 1
+        reached = higher
+        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
+            reached += 1
+        first[groups], above[groups], fp[groups] = i + 1, higher, reached
+        higher = reached
+        groups += 1
+    return groups
+
+
+# Thresholds that a score of the data exceeds, for decisions score > threshold.
+
+
+def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
+    """The threshold t that exactly the samples of this score and of higher ones exceed.
+
+    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
+    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
+    """
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        return math.nan
+    lower = [-math.inf]
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
+# and states can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
+
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# Bounds on the error of a result after scores were cut to some significant bits.
+#
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
+# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
+# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
+# negatives, or the other way round; each side of the bin may have been one score or several.
+
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of the best value over all thresholds.
+
+    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
+    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
+    the other bound is the value with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def error_of(value: float, ends: tuple[float, ...]) -> float:
+    """The distance to the farther end, rounded up."""
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1].
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 0)
+    """
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
+    (7, 29, 2)
+    """
+    return max(1, math.ceil(as_written(share) * total))
+
+
+# Quantities computed from runs of thresholds, any number of them in one pass.
+#
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
+# results are identical for any order of the samples, any batches and any runs.
+
+
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
+    """
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
+
+
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
+
+    Several threads share the segments of a large side, and each segment has parts of its own.
+    """
+
+    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
+        return [
+            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
+        ]
+
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
+    totals = positives.total, negatives.total
+    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
+# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
+#
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
+def _precision_sum(counts: Counts) -> int:
+    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+
+
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    total = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+            RATIO_UNIT - UNIT_BITS
+        )
+    return total
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
+    True,
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
+
+
+def _trapezoid_sum(counts: Counts) -> int:
+    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
+    xp = array_namespace(counts.tp)
+    tp = counts.tp - counts.sizes
+    accepted = tp + counts.above
+    none = accepted == 0
+    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
+    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
+    return _precision_sum(counts) + before
+
+
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
+    True,
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
+
+
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
+
+
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
+    return float(f1), score
+
+
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
+
+
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
+CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+#
+# Operating points: the best value of one rate over the thresholds at which another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class PointOfScores(NamedTuple):
+    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
+
+    rate: float
+    score: float
+    fpr: float
+    tpr: float
+
+
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
+    """The quantity of `operating_point`, as `PointOfScores`."""
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+    from_below = bounded in ("tpr", "tnr")
+
+    def part(counts: Counts) -> list[PointOfScores]:
+        xp = array_namespace(counts.tp)
+        number, total = _count(bounded, counts)
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
+        here = slice(at, at + 1)
+        fpr, tpr = (
+            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
+        )
+        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
+
+    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
+        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for part in parts for point in part]
+        at_nothing = _AT_NOTHING[bounded]
+        allowed = at_nothing >= bound if from_below else at_nothing <= bound
+        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    return {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[rate]
+
+
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+
+
+class Reached(NamedTuple):
+    """A value, and the lowest score that is detected at the threshold with this value.
+
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    """
+
+    value: float
+    score: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
+    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
+    point = best_point(rate, bounded, bound)
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        best = point.value(parts, *totals)
+        return Reached(best.rate, best.score if best.tpr else None)
+
+    return Quantity(point.part, value, point.higher, point.bounds)
+
+
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
+# ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
+#
+# Per-region overlap (PRO) and the area under its curve.
+#
+# The PRO curve, over the false-positive rate, is the mean of the regions' ROC curves. Each pixel of a region adds a
+# step to it that rises between the normal pixels above its score and those at or above it. The area up to a limit is
+# then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
+
+Area = TypeVar("Area")
+_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
+_WORK = 8  # summing the terms of a pixel takes about as long as so many scores
+
+
+def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
+    """Areas by their names in results, such as aupro@0.3.
+
+    >>> by_limit("aupro", [0.3, 1.0], [0.5, 0.75])
+    {'aupro@0.3': 0.5, 'aupro@1.0': 0.75}
+    """
+    return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
+
+
+class Steps(NamedTuple):
+    """Normal pixels at each distinct score of the anomalous pixels, the highest score first.
+
+    above: (T,) normal pixels with a higher score
+    fp: (T,) normal pixels with the score or a higher one
+    sizes: (T,) anomalous pixels with the score, Σ = A
+    """
+
+    above: Array
+    fp: Array
+    sizes: Array
+
+    def of_pixels(self, order: Array) -> Array:
+        """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
+        xp = array_namespace(order)
+        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
+        steps = xp.empty_like(order)
+        steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
+        return steps
+
+
+def _steps(counts: Counts) -> Steps:
+    return Steps(counts.above, counts.fp, counts.sizes)
+
+
+def _joined_steps(parts: list[Steps], *_: int) -> Steps:
+    return Steps(*map(array_namespace(parts[0].above).concat, zip(*parts)))
+
+
+# Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
+STEPS = Quantity(_steps, _joined_steps, None, in_either_order(_steps))
+
+
+def areas_up_to(
+    steps: Steps, step_of_pixel: Array, region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
+) -> list[float]:
+    """AUPRO up to each limit from the step of each pixel, region by region.
+
+    AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
+
+    where ramp_p rises from 0 at FPR above_p/N to 1 at fp_p/N, the normal pixels that score above p, and at least as
+    much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
+    ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
+
+    Parameters: steps; step_of_pixel (A,), of each anomalous pixel; region_sizes |C_k|, (K,); num_normal N; limits L in
+    (0, 1], exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
+    Returns a float in [0, 1] for each limit.
+    """
+    xp = array_namespace(steps.fp)
+    reaches, places = [], []
+    for limit in limits:
+        share, unit = limit.as_integer_ratio()
+        reach = share * num_normal  # the limit in normal pixels, n = reach/unit
+        end = int(xp.count_nonzero(steps.fp <= reach // unit))  # steps that end before the limit or at it
+        cut = max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))  # and one more if it is cut
+        reaches.append((reach, unit))
+        places.append((end, cut))
+    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
+    sizes, areas = region_sizes.tolist(), []
+    for i, (reach, unit) in enumerate(reaches):
+        end, cut = places[i]
+        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
+        # of a region, with m = before and c = begun − before pixels whose ramps end before the limit or are cut by it:
+        #   (m·n − twice/2 + c·(n − low)²/(2·width)) / (size·K·n),
+        # all over one denominator in integers, so that each region's term is rounded once
+        ramp = (reach - low * unit) ** 2
+        over = 2 * unit * width * len(sizes) * reach
+        terms = []
+        for before, twice, begun, size in zip(*sums[3 * i : 3 * i + 3], sizes):
+            whole = (2 * before * reach - twice * unit) * width * unit
+            terms.append((whole + (begun - before) * ramp) / (over * size))
+        areas.append(math.fsum(terms))
+    return areas
+
+
+def _region_sums(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+) -> list[list[int]]:
+    """Three sums for each limit and region.
+
+    They are the number of pixels whose step ends before the limit, Σ (above + fp) of these pixels, and the number of
+    pixels whose step begins before it.
+    """
+    loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
+    if loop is None:
+        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
+    threads = threads_for(_WORK * len(step_of_pixel))
+    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
+    ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
+
+    def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
+        start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))
+        loop(step_of_pixel[start:stop], region_sizes[run], *ends_and_cuts, both, sums[run])
+
+    in_threads([partial(add_up, run) for run in runs_of_work(region_sizes, threads)], threads)
+    return sums.T.tolist()
+
+
+def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
+    """Add up the sums of each region, whose pixels follow those of the one before."""
+    start, furthest = 0, max(ends.max(), cuts.max())
+    for region in range(sizes.size):
+        stop = start + sizes[region]
+        for i in range(start, stop):
+            step = steps[i]
+            if step < furthest:
+                twice = both[step]
+                for limit in range(ends.size):
+                    before = step < ends[limit]
+                    sums[region, 3 * limit] += before
+                    sums[region, 3 * limit + 1] += before * twice
+                    sums[region, 3 * limit + 2] += step < cuts[limit]
+        start = stop
+
+
+def _region_sums_by_block(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+) -> list[list[int]]:
+    """As `_region_sums`, some pixels at a time."""
+    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
+    block = _PIXELS if isinstance(step_of_pixel, np.ndarray) else max(1, total)
+    ends = np.cumsum(region_sizes)
+    number = 3 * len(places)
+    sums, done = [np.zeros((number, 1), np.int64)], np.zeros((number, 1), np.int64)
+    for start in range(0, total, block):
+        pixels = step_of_pixel[start : start + block]
+        twice = both[pixels]
+        # of the regions that end here, the places of their last pixels; then that of the block's
+        here = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        last = on_device(np.append(here, pixels.shape[0] - 1), pixels)
+        running = []
+        for end, cut in places:
+            before = pixels < end
+            for column in (before, before * twice, pixels < cut):
+                running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
+        block_sums = to_numpy(xp.stack(running)) + done
+        sums.append(block_sums[:, :-1])
+        done = block_sums[:, -1:]
+    return np.diff(np.concatenate(sums, axis=1)).tolist()
+
+
+# AUPRO from a sampled curve, as in some evaluations: approximate.
+
+
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels, which ascend. Approximate.
+
+    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
+    anomalous iff score > threshold; the curve is cut at the limit by interpolation.
+
+    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns a float for each limit.
+    Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
+    """
+    normal, scores = to_numpy(normal), to_numpy(region_scores)
+    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
+    # a pixel exceeds the first so many of the thresholds
+    exceeded = np.searchsorted(normal[ranks], scores, side="left")
+    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
+    width = num_thresholds + 1
+    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
+    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
+    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
+    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
+    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
+    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
+
+
+def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
+    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
+    inside = x <= limit
+    area = float(np.trapezoid(y[inside], x[inside]))
+    if inside.all() or x[inside][-1] == limit:
+        return area
+    at = int(np.count_nonzero(inside))
+    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
+    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+    return area + float((y_limit + y0) / 2 * (limit - x0))
+
+
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
+#
+# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other.
+
+    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
+    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
+    """
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """For each of ascending scores, the number of samples up to it and above the one before."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
+
+
+# ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
+#
+# Anomaly maps and masks of a batch, checked once: stacks or lists, with void pixels and with masks of defects.
+
+KEYS = ("masks", "saturation_areas")  # of a reference with defects
+_SWAPPED = "are predictions and references swapped?"
+
+
+class Defects(NamedTuple):
+    """The defects of an image: their masks (D, H, W), booleans, and their saturation areas (D,)."""
+
+    masks: Array
+    areas: np.ndarray
+
+
+class CheckedImages(NamedTuple):
+    """Maps and masks of images, of equal shapes and on one device: all stacks (N, H, W), or all lists of (H_i, W_i).
+
+    maps: scores without NaN, in float32, float64 or a type of 16 bits at most
+    masks: booleans, whether a pixel is anomalous, or int64, k > 0 in region k; void pixels are normal here
+    voids: booleans, whether a pixel is void; None if no pixel is
+    defects: the defects of each image; None if references are plain masks
+    maxima: (N,) the highest score of each map; None unless the check for NaN computed it
+    """
+
+    maps: Any
+    masks: Any
+    voids: Any = None
+    defects: Sequence[Defects] | None = None
+    maxima: Array | None = None
+
+
+def checked_images(predictions: Any, references: Any, ignore_value: int | None, regions: str) -> CheckedImages:
+    """Check maps and masks, or dicts with separate defects (see `_as_defects`), and convert them.
+
+    Masks become booleans if regions are "components", and integers if they are "labels". Raises ValueError for NaN,
+    other shapes and other values, and for masks in which regions cannot be found; TypeError for other types.
+    """
+    maps = as_images(predictions, "predictions")
+    masks, voids, defects = _truth(references, maps, ignore_value, regions)
+    check_lengths(predictions=maps, references=masks)
+    checked = None
+    if regions == "components" and not isinstance(maps, list) and not isinstance(masks, list):
+        checked = _as_stacks(maps, masks)
+    if checked is None:
+        checked = _as_lists(maps, masks, as_binary if regions == "components" else as_region_numbers)
+    if regions == "components":
+        _check_shapes(checked.masks)
+    if voids is not None:
+        if isinstance(checked.maps, list) or isinstance(voids, list):
+            voids = [on_device(void, score_map) for void, score_map in zip(voids, checked.maps)]
+        else:
+            voids = on_device(voids, checked.maps)
+    return checked._replace(voids=voids, defects=defects)
+
+
+def as_images(x: Any, name: str) -> Sequence[Array]:
+    """The images of a stack, or of any sequence; shapes may differ in the latter."""
+    x = without_arrow(x)
+    if (isinstance(x, np.ndarray) and x.dtype != object) or is_torch_array(x):
+        stack = as_numbers(x, name)
+        if stack.shape == (0,):
+            return []
+        if stack.ndim != 3:
+            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
+        return stack
+    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
+        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
+    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
+
+
+def _as_stacks(maps: Array, masks: Array) -> CheckedImages | None:
+    """Two stacks that pass all checks as a whole; None for those with a wrong image, which is named when its turn
+    comes.
+    """
+    if maps.shape != masks.shape:
+        return None
+    if not (isinstance(maps, np.ndarray) and isinstance(masks, np.ndarray)):
+        maps, masks = on_one_device(maps, masks)
+    xp = array_namespace(masks)
+    flags = masks if masks.dtype == xp.bool else masks == 1
+    if flags is not masks and not bool(xp.all(flags | (masks == 0))):
+        return None
+    if is_narrow(maps):
+        return None if bool(xp.any(xp.isnan(maps))) else CheckedImages(maps, flags)
+    scores = widen(maps, "predictions")
+    # a maximum passes NaN on, and is faster than isnan of every pixel
+    highest = maxima(scores) if math.prod(scores.shape) else None
+    has_nan = highest is not None and bool(xp.any(xp.isnan(highest)))
+    return None if has_nan else CheckedImages(scores, flags, maxima=highest)
+
+
+def maxima(maps: Array) -> Array:
+    """The highest score of each map of a stack (N, H, W) with pixels, (N,); NaN for a map with a NaN."""
+    if not isinstance(maps, np.ndarray):
+        return array_namespace(maps).max(maps, axis=(1, 2))
+    threads = min(threads_for(maps.size), len(maps))
+    if threads == 1:
+        return maps.max(axis=(1, 2))
+    parts = parts_of(len(maps), threads)
+    return np.concatenate(in_threads([partial(np.max, maps[part], axis=(1, 2)) for part in parts], threads))
+
+
+def _as_lists(maps: Any, masks: Any, as_mask: Callable[[Array, str, bool], Array]) -> CheckedImages:
+    """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
+    checked = CheckedImages([], [])
+    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+        score_map, mask = on_device(score_map, maps[0]), on_device(mask, maps[0])
+        if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
+            raise ValueError(
+                f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
+                f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
+            )
+        checked.masks.append(as_mask(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map)))
+        if not is_narrow(score_map):
+            score_map = widen(score_map, f"predictions[{i}]")
+        check_no_nan(score_map, f"predictions[{i}]")
+        checked.maps.append(score_map)
+    return checked
+
+
+def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; `swapped` says whether it looks like a map."""
+    xp = array_namespace(mask)
+    if mask.dtype == xp.bool:
+        return mask
+    ones = mask == 1
+    others = ~ones & (mask != 0)
+    if bool(xp.any(others)):
+        cure = _SWAPPED if swapped else "binarise it, for example mask > 0"
+        raise ValueError(f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; {cure}")
+    return ones
+
+
+def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as int64, 0 for normal pixels and k > 0 in region k; ValueError for other values; swapped as before."""
+    xp = array_namespace(mask)
+    if is_floating(mask):
+        wrong = ~((mask >= 0) & (mask < MAX_EXACT) & (mask == xp.round(mask)))
+    else:
+        wrong = mask < 0 if xp.isdtype(mask.dtype, "signed integer") else xp.zeros_like(mask, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        cure = f"; {_SWAPPED}" if swapped else ""
+        raise ValueError(
+            f"{name}: expected the region of each pixel, an integer of at least 0, got {mask[wrong][0].item()!r}{cure}"
+        )
+    return xp.astype(mask, xp.int64)
+
+
+def _check_shapes(masks: Any) -> None:
+    """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
+    for i, mask in enumerate(masks):
+        if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
+            raise ValueError(
+                f"references[{i}]: expected a mask with rows and columns, since regions are grown from neighbouring "
+                f"pixels, got shape {tuple(mask.shape)}; for point clouds give the region of each point, from 1, and 0 "
+                "for normal ones, with regions='labels'"
+            )
+
+
+def _truth(
+    references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str
+) -> tuple[Any, Any, list[Defects] | None]:
+    """Masks without void pixels, where these are, and defects; None for voids and defects if there are none.
+
+    Where images have defects, masks are their unions or, with the regions "labels", their numbers.
+    """
+    rows = without_arrow(references)
+    is_array = (isinstance(rows, np.ndarray) and rows.dtype != object) or is_torch_array(rows)
+    if not is_array and isinstance(rows, Iterable) and not isinstance(rows, (str, bytes, Mapping)):
+        rows = list(rows)
+        if any(isinstance(row, Mapping) for row in rows):
+            return _union_of_defects(rows, maps, ignore_value, regions)
+    masks = as_images(rows, "references")
+    return (masks, None, None) if ignore_value is None else (*without_void(masks, ignore_value), None)
+
+
+# Void pixels are neither normal nor anomalous, and not counted.
+
+
+def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
+    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
+
+    >>> without_void([np.asarray([[0, 255, 1]])], 255)
+    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
+    """
+    if isinstance(masks, list):
+        flags = [equal(mask, ignore_value) for mask in masks]
+        if not any(bool(array_namespace(void).any(void)) for void in flags):
+            return masks, None
+        xps = map(array_namespace, masks)
+        return [xp.where(void, xp.zeros_like(x), x) for xp, x, void in zip(xps, masks, flags)], flags
+    void = equal(masks, ignore_value)
+    xp = array_namespace(void)
+    return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
+
+
+def check_left(voids: Any) -> None:
+    """Raise ValueError for an entirely void image, whose pixels give neither a score nor a label."""
+    for i, void in enumerate(voids):
+        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
+            raise ValueError(
+                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
+                "pixels; give image_scores and image_labels where images are all void"
+            )
+
+
+# References with a mask for each defect of an image, and its saturation area.
+
+
+def _union_of_defects(
+    references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None, regions: str
+) -> tuple[list[Array], list[Array] | None, list[Defects]]:
+    """The masks of images, their void pixels, and their defects: see `_truth` and `_as_defects`."""
+    check_lengths(predictions=maps, references=references)
+    names = [f"references[{i}]" for i in range(len(references))]
+    rows = [_as_defects(row, own, name, ignore_value) for row, own, name in zip(references, maps, names)]
+    defects = [own for _, own in rows]
+    if regions == "labels":
+        masks = [_numbered(own.masks, name) for own, name in zip(defects, names)]
+    else:
+        masks = [array_namespace(own.masks).any(own.masks, axis=0) for own in defects]
+    return masks, None if ignore_value is None else [void for void, _ in rows], defects
+
+
+def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
+    """The void pixels of an image, and its defects without them.
+
+    Parameters: row, {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; score_map, whose shape void pixels have
+    where D is 0; name, for errors; ignore_value, the value of void pixels, in whatever mask.
+    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    """
+    if not isinstance(row, Mapping) or row.keys() != {*KEYS}:
+        came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
+        raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
+    masks = as_numbers(row["masks"], f"{name}['masks']")
+    if masks.shape == (0,):  # an empty list
+        masks = masks.reshape((0, *score_map.shape))
+    if masks.ndim != 3:
+        raise ValueError(f"{name}['masks']: expected (D, H, W), got shape {tuple(masks.shape)}")
+    areas = to_numpy(as_labels(row["saturation_areas"], f"{name}['saturation_areas']"))
+    if len(areas) != len(masks) or not 1 <= int(areas.min(initial=1)) <= int(areas.max(initial=1)) <= MAX_EXACT:
+        raise ValueError(
+            f"{name}['saturation_areas']: expected numbers of pixels, at least 1, of {len(masks)} masks, "
+            f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
+        )
+    xp = array_namespace(masks)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    if ignore_value is not None:
+        masks, voids = without_void(masks, ignore_value)
+        void = void if voids is None else xp.any(voids, axis=0)
+    return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
+
+
+def _numbered(masks: Array, name: str) -> Array:
+    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
+    xp = array_namespace(masks)
+    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
+    if shared:
+        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
+# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
+#
+# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
+# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
+#
+# The results are identical to those of the repeated rows. The state also holds the counts under that name.
+
+
+COUNTS = "counts"  # the column
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
+
+    Raises ValueError unless there is a count for each row.
+    """
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+
+
+# The columns of a batch, reduced to a state, or to a state for each group.
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns.
+
+    Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
+    results have an entry for each sample, and the errors of the metric's `reduce`.
+    """
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -2537,1553 +4337,99 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+# ---- anomaly/options.py ----------------------------------------------------------------------------------------------
 #
-# Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
-#
-# The radix sort deals scores into buckets by their highest digit, each kind of score into its own: buckets ascend, and
-# each fits a cache, where it is sorted by its three highest bytes, lowest first, and then by insertion. Scores are dealt
-# from their array into one new array, which is all the memory that a sort takes. Source: Herf, Radix Tricks, 2001.
-#
-# No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
-# places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
-# identical for any number of threads, and the sort is stable.
-
-_BINS = 14  # bits of the highest digit, at most
-_IN_BIN = 32  # scores in a bin on average, at least
-_BUCKET = 1 << 13  # scores
-_BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
-_THREE_BYTES = (1 << 24) - 1
-_NOTHING = np.zeros(0, np.uint8)
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
-_SPLIT = 1 << 17  # values whose indices are held at a time
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort contiguous float32 or float64 scores in ascending order, NaN at an end; an error half-way loses some."""
-    if radix_wins(scores):
-        radix_sorted(scores, in_place=True)
-        return
-    threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
-        scores.sort()
-
-
-def sorted_copy(scores: np.ndarray) -> np.ndarray:
-    """Float32 or float64 scores in ascending order, as a new array, NaN at an end."""
-    if radix_wins(scores):
-        return radix_sorted(scores).scores
-    ordered = np.array(scores)
-    sort_in_place(ordered)
-    return ordered
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as unsigned integers.
-    """
-    scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
-    if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
-        return ordered.scores, ordered.payload
-    if largest >= 1 << 32 or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    keys.view(np.float64).sort()
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
-
-
-def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
-    return scores.size >= least and worth_compiling(deal, scores.size, scores) is not None
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort is faster than np.sort: where it is worth compiling, on a processor that NumPy slows.
-
-    10 million float32 take np.sort 0.41 s on an AMD EPYC with AVX-512, and 0.07 s on the same one with AVX2 (NumPy
-    2.4): its loops for AVX-512 store compressed registers, which AMD's processors do in microcode. The compiled sort
-    takes 0.09 s on one core there.
-    """
-    return _is_slow_for_numpy() and _compiles(scores)
-
-
-@cache
-def _is_slow_for_numpy() -> bool:
-    """Whether np.sort has AVX-512 on an AMD processor, or neither AVX-512, AVX2 nor ASIMD."""
-    umath: Any = import_module("numpy._core._multiarray_umath")
-    features = getattr(umath, "__cpu_features__", {})  # that NumPy uses; without them the compiled sort is the safe one
-    if features.get("AVX512_SKX"):
-        return "AuthenticAMD" in _processor()
-    return not (features.get("AVX2") or features.get("ASIMD"))
-
-
-def _processor() -> str:
-    """A text with the maker of the processor."""
-    try:
-        return Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
-    except OSError:
-        return platform.processor()
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
-        return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
-
-
-class Sorted(NamedTuple):
-    """Scores kind by kind, in ascending order within each kind.
-
-    scores: (N,) in their type
-    ends: (K + 1,) where each kind begins, and N
-    payload: (N,) the payload of each score, in its type; empty without a payload
-    """
-
-    scores: np.ndarray
-    ends: np.ndarray
-    payload: np.ndarray
-
-
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order.
-
-    All bits of a negative float are flipped, and only the sign bit of others.
-    """
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
-def radix_sorted(
-    scores: np.ndarray,
-    kinds: np.ndarray = _NOTHING,
-    num_kinds: int = 1,
-    payload: np.ndarray = _NOTHING,
-    *,
-    threads: int | None = None,
-    in_place: bool = False,
-) -> Sorted:
-    """Sort scores kind by kind, NaN to either end.
-
-    Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
-    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
-    loses.
-    """
-    size = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
-    keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
-    dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
-    parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
-    num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
-    digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
-
-    bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
-    bucket_of = _buckets(bins.sum(axis=0))
-    number = int(bucket_of[-1, -1]) + 1
-    by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(by_part.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(by_part, axis=0) - by_part
-
-    target, carried = np.empty_like(keys), np.empty_like(payload)
-    into = target, carried
-    move = _loop(deal)
-    in_threads(
-        [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
-            for part, each in zip(parts, places)
-        ],
-        dealers,
-    )
-    shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
-    edges = np.unique(np.append(shares, number)).tolist()
-    ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
-    return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
-
-
-def _buckets(counts: np.ndarray) -> np.ndarray:
-    """The bucket of each kind and digit, (K, D), from their numbers of scores: ascending, and of nearly equal size."""
-    total = int(counts.sum())
-    before = np.cumsum(counts).reshape(counts.shape) - counts
-    number = min(_BUCKETS, total // _BUCKET + 1)
-    return before * number // max(1, total) + np.arange(len(counts))[:, None]
-
-
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
-        bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
-
-
-def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
-) -> None:
-    """Move each float, and its payload, to the next place of its bucket."""
-    for i in range(keys.size):
-        key = keys[i]
-        bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
-        place = places[bucket]
-        target[place] = key
-        if payload.size:
-            carried[place] = payload[i]
-        places[bucket] = place + 1
-
-
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
-    """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
-
-    The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
-    belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
-    """
-    spare = np.empty(np.diff(starts).max(), keys.dtype)
-    moved = np.empty(spare.size if payload.size else 0, payload.dtype)
-    counts = np.empty((keys.itemsize, 256), np.int64)
-    zero = all_bits ^ all_bits
-    for bucket in range(starts.size - 1):
-        start, stop = starts[bucket], starts[bucket + 1]
-        ours, theirs = keys[start:stop], spare[: stop - start]
-        carried, others = payload[start:stop], moved[: stop - start]
-        some, every = zero, all_bits
-        for i in range(ours.size):
-            key = ours[i]
-            key ^= all_bits * (key >> top) | sign_bit
-            ours[i] = key
-            some |= key
-            every &= key
-        differing, lowest = some ^ every, zero
-        while (differing >> lowest) > _THREE_BYTES:
-            lowest += byte
-        swapped = False
-        while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
-                digits += 1
-            counts[:digits] = 0
-            for key in ours:
-                key >>= lowest
-                for digit in range(digits):
-                    counts[digit, key & mask] += 1
-                    key >>= byte
-            shift = lowest
-            for digit in range(digits):
-                if (differing >> shift) & mask:
-                    places = counts[digit]
-                    before = 0
-                    for i in range(256):
-                        before, places[i] = before + places[i], before
-                    for i in range(ours.size):
-                        key = ours[i]
-                        place = places[(key >> shift) & mask]
-                        theirs[place] = key
-                        if payload.size:
-                            others[place] = carried[i]
-                        places[(key >> shift) & mask] = place + 1
-                    ours, theirs, carried, others = theirs, ours, others, carried
-                    swapped = not swapped
-                shift += byte
-            if not lowest:
-                break
-            moves = ours.size  # that are left
-            for i in range(1, ours.size):
-                if ours[i - 1] > ours[i] and moves:
-                    key, place = ours[i], i
-                    load = (
-                        carried[i] if payload.size else key
-                    )  # any value of the keys' type, since numba needs one type
-                    while place and ours[place - 1] > key and moves:
-                        ours[place] = ours[place - 1]
-                        if payload.size:
-                            carried[place] = carried[place - 1]
-                        place -= 1
-                        moves -= 1
-                    ours[place] = key
-                    if payload.size:
-                        carried[place] = load
-            if moves:
-                break
-            lowest = zero
-        for i in range(ours.size):
-            key = ours[i]
-            ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
-        if swapped:
-            payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
-def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
-    """Parts of about the same length, each below the next."""
-    if number < 2:
-        return [scores]
-    middle = len(scores) // 2
-    _split_at_rank(scores, middle)
-    return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
-
-
-# Split values by a mask, into the chosen ones and the others.
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
-#
-# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
-#
-# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. ROC and precision-recall curves follow
-# from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve over all
-# negatives is never built; both sides are sorted separately, which is faster than sorting scores with labels.
-#
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
-
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_RUN = 1 << 24
-
-
-class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
-
-    thresholds: (T,) distinct positive scores s_1 > … > s_T
-    sizes: (T,) positives with the score s
-    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
-    above: (T,) negatives with a higher score than s
-    fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: their total numbers
-    """
-
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
-
-
-class Side(NamedTuple):
-    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
-
-    scores: (R,) float32 or float64, ascending
-    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
-    """
-
-    scores: Array
-    before: Array | None = None
-    bits: int | None = None
-    number: int | None = None
-
-    @property
-    def total(self) -> int:
-        """How many samples there are."""
-        if self.number is not None:
-            return self.number
-        return self.scores.shape[0] if self.before is None else int(self.before[-1])
-
-    @property
-    def sizes(self) -> Array:
-        """How many samples each row stands for, (R,) int64."""
-        xp = array_namespace(self.scores)
-        return xp.ones_like(self.scores, dtype=xp.int64) if self.before is None else xp.diff(self.before)
-
-    def below(self, rows: Any) -> Any:
-        """The number of samples in the first `rows` rows: an int, or integers."""
-        return rows if self.before is None else self.before[rows]
-
-    def at(self, sample: int) -> float:
-        """The score at an index, from 0, in ascending order."""
-        if self.before is None:
-            return float(self.scores[sample])
-        xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
-        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
-
-    def below_score(self, score: float) -> int:
-        """How many samples score lower."""
-        xp = array_namespace(self.scores)
-        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
-        # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
-
-    def on_cpu(self) -> Side:
-        """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
-
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
-
-    def repeated(self) -> Array:
-        """The score of each sample, in ascending order."""
-        return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
-
-
-def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
-    """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
-    if isinstance(scores, Side):
-        return scores
-    if counts is None:
-        return Side(ascending(scores), None, bits) if is_numpy_array(scores) else _on_device(widen(scores), bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
-
-
-def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
-
-    Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
-    """
-    ordered, counts = scores.unique(return_counts=True)
-    if excess:
-        counts[-1] -= excess
-        rows = len(counts) - (int(counts[-1]) == 0)
-        ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
-
-
-def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
-
-
-def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for column, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(column)
-        scores = side.scores
-        # NaN is sorted to an end, where one look finds it
-        if any(map(math.isnan, scores[:: max(1, scores.shape[0] - 1)].tolist())):
-            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
-        sides.append(side)
-    first, second = sides
-    if first.scores.dtype == second.scores.dtype:
-        return first, second
-    xp = array_namespace(first.scores, second.scores)
-    dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
-
-
-def runs(
-    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
-) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
-
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
-    default all.
-    """
-    scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
-    xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
-    while stop > begin:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
-            groups = merge(scores[begin:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
-        else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
-            thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
-
-
-def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
-    scores, total = positives.scores, positives.scores.shape[0]
-    cuts = scores[[total * i // number for i in range(1, number)]]
-    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
-    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
-
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
-    """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
-
-
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-
-def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
-    """The threshold t that exactly the samples of this score and of higher ones exceed.
-
-    It is the next lower score of all sides, or −inf below all, so it decides alike in every precision. It is inf for
-    None, which detects nothing, and NaN for a score of −inf, which exceeds no t.
-    """
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        return math.nan
-    lower = [-math.inf]
-    for scores, *_ in sides:
-        xp = array_namespace(scores)
-        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
-        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
-    return max(lower) + 0.0  # 0.0 for −0.0
-
-
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and exact sums of ratios.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
-
-    The bits are cut into pieces, with a sum for each that int64 holds.
-    """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
-
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
-
-    >>> import numpy as np
-    >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
-    [(0, [1, 1]), (2, [1, 2])]
-    """
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117.
-
-    Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
-    """
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
-
-    The sums fit int64, since the sizes sum to at most 2^40.
-    """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
-        for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
-# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
-# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
-# negatives, or the other way round; each side of the bin may have been one score or several.
-
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
-
-
-class Bounds(NamedTuple):
-    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
-
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
-    """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that never falls if a positive moves above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of the best value over all thresholds.
-
-    If a bin was several scores, the threshold at its end still exists, and others may be better, so one bound is the
-    value itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives, so
-    the other bound is the value with the positives first.
-    """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """Flag thresholds at which the precision may have differed, which needs negatives, and more than one positive."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
-
-
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
-
-
-def most_within(share: float | Fraction, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1].
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 0)
-    """
-    return math.floor(as_written(share) * total)
-
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(2 / 3, 3)
-    (7, 29, 2)
-    """
-    return max(1, math.ceil(as_written(share) * total))
-
-
-# Quantities computed from runs of thresholds, any number of them in one pass.
-#
-# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
-# results are identical for any order of the samples, any batches and any runs.
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
-
-    Several threads share the segments of a large side, and each segment has parts of its own.
-    """
-
-    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
-        return [
-            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
-        ]
-
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
-    totals = positives.total, negatives.total
-    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)
-
-
-# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-#
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
-
-_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
-
-
-def _precision_sum(counts: Counts) -> int:
-    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
-
-
-def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117, with shares in units of 2^-40 as its terms at the thresholds that are not sure."""
-    sure, others = (
-        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
-        for rows in (~unsure, unsure)
-    )
-    total = sum_of(sure) if sure.sizes.shape[0] else 0
-    if others.sizes.shape[0]:
-        total += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
-            RATIO_UNIT - UNIT_BITS
-        )
-    return total
-
-
-AVERAGE_PRECISION = Quantity(
-    _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
-    True,
-    Bounds(
-        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
-        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
-    ),
-)
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-    xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
-
-
-AUPR = Quantity(
-    _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
-    True,
-    Bounds(
-        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
-        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
-    ),
-)
-
-
-def _best_f1(counts: Counts) -> tuple[Fraction, float]:
-    """The highest F1, and the lowest score that is detected there; equal float64s are compared in fractions."""
-    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
-    f1, xp = ratio_of(twice, total), array_namespace(twice)
-    near = xp.nonzero(f1 == xp.max(f1))[0]
-    if int(total[-1]) < _DISTINCT:
-        near = near[:1]
-    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
-    best = max(exact)
-    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
-
-
-def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
-    f1, score = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest score
-    return float(f1), score
-
-
-F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
-
-
-def _best_iou(counts: Counts) -> float:
-    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
-
-
-# max_t TP / (TP + FP + FN), at the threshold of the best F1
-IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-#
-# Operating points: the best value of one rate over the thresholds at which another meets its bound.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-
-
-class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
-
-    rate: float
-    score: float
-    fpr: float
-    tpr: float
-
-
-def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as `PointOfScores`."""
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-    from_below = bounded in ("tpr", "tnr")
-
-    def part(counts: Counts) -> list[PointOfScores]:
-        xp = array_namespace(counts.tp)
-        number, total = _count(bounded, counts)
-        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = slice(at, at + 1)
-        fpr, tpr = (
-            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
-        )
-        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
-
-    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
-        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for part in parts for point in part]
-        at_nothing = _AT_NOTHING[bounded]
-        allowed = at_nothing >= bound if from_below else at_nothing <= bound
-        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
-
-    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-
-
-def _count(rate: str, counts: Counts) -> tuple[Array, int]:
-    """The numerator of a rate at each threshold, and its denominator."""
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    return {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[rate]
-
-
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
-
-
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
-class Reached(NamedTuple):
-    """A value, and the lowest score that is detected at the threshold with this value.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    """
-
-    value: float
-    score: float | None
-
-
-def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
-
-    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
-    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
-    """
-    match = _POINT.fullmatch(name)
-    bound = Fraction(match[2]) / 100 if match else Fraction()
-    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    point = best_point(rate, bounded, bound)
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        best = point.value(parts, *totals)
-        return Reached(best.rate, best.score if best.tpr else None)
-
-    return Quantity(point.part, value, point.higher, point.bounds)
-
-
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
-
-
-def check_thresholds_exist(results: Results) -> None:
-    """Raise ValueError for an operating point that only samples which score −inf reach."""
-    for name, rate in rates_of(results).items():
-        if rate.threshold is not None and math.isnan(rate.threshold):
-            raise ValueError(
-                f"thresholds: expected scores above -inf where {name} is reached, "
-                "since no threshold is exceeded by -inf"
-            )
-
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
-
-
-# ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
-#
-# Per-region overlap (PRO) and the area under its curve.
-#
-# The PRO curve, over the false-positive rate, is the mean of the regions' ROC curves. Each pixel of a region adds a
-# step to it that rises between the normal pixels above its score and those at or above it. The area up to a limit is
-# then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
-
-Area = TypeVar("Area")
-_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
-_WORK = 8  # summing the terms of a pixel takes about as long as so many scores
-
-
-def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
-    """Areas by their names in results, such as aupro@0.3.
-
-    >>> by_limit("aupro", [0.3, 1.0], [0.5, 0.75])
-    {'aupro@0.3': 0.5, 'aupro@1.0': 0.75}
-    """
-    return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
-
-
-class Steps(NamedTuple):
-    """Normal pixels at each distinct score of the anomalous pixels, the highest score first.
-
-    above: (T,) normal pixels with a higher score
-    fp: (T,) normal pixels with the score or a higher one
-    sizes: (T,) anomalous pixels with the score, Σ = A
-    """
-
-    above: Array
-    fp: Array
-    sizes: Array
-
-    def of_pixels(self, order: Array) -> Array:
-        """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
-        xp = array_namespace(order)
-        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
-        steps = xp.empty_like(order)
-        steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
-        return steps
-
-
-def _steps(counts: Counts) -> Steps:
-    return Steps(counts.above, counts.fp, counts.sizes)
-
-
-def _joined_steps(parts: list[Steps], *_: int) -> Steps:
-    xp = array_namespace(parts[0].above)
-    return Steps(*(xp.concat(columns) for columns in zip(*parts)))
-
-
-# Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
-STEPS = Quantity(_steps, _joined_steps, None, in_either_order(_steps))
-
-
-def areas_up_to(
-    steps: Steps, step_of_pixel: Array, region_sizes: np.ndarray, num_normal: int, limits: Sequence[float]
-) -> list[float]:
-    """AUPRO up to each limit from the step of each pixel, region by region.
-
-    AUPRO@L = 1/(L·K) Σ_k 1/|C_k| Σ_{p ∈ C_k} ∫_0^L ramp_p(f) df
-
-    where ramp_p rises from 0 at FPR above_p/N to 1 at fp_p/N, the normal pixels that score above p, and at least as
-    much. With n = L·N normal pixels up to the limit, the integral of a pixel times N is n − (above + fp)/2 if its ramp
-    ends before the limit, (n − above)²/(2·(fp − above)) if the limit cuts it, and 0 beyond.
-
-    Parameters: steps; step_of_pixel (A,), of each anomalous pixel; region_sizes |C_k|, (K,); num_normal N; limits L in
-    (0, 1], exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
-    Returns a float in [0, 1] for each limit.
-    """
-    fractions = [limit.as_integer_ratio() for limit in limits]
-    reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
-    places = [_before_and_at(steps, *reach) for reach in reaches]
-    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
-    areas = []
-    for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
-        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
-        # of a region: count·n − twice/2, and (begun − count)·(n − low)²/(2·width) of the pixels that are cut; all over
-        # one denominator, so that each region's term is rounded once
-        ramp = (reach - low * unit) ** 2
-        over = 2 * unit * width * len(region_sizes) * reach
-        regions = zip(count, twice, begun, region_sizes.tolist())
-        areas.append(
-            math.fsum(
-                ((2 * n * reach - s * unit) * width * unit + (b - n) * ramp) / (over * size)
-                for n, s, b, size in regions
-            )
-        )
-    return areas
-
-
-def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
-    """The number of steps that end before a limit or at it, and that number plus one if it cuts the next step."""
-    xp = array_namespace(steps.fp)
-    end = int(xp.count_nonzero(steps.fp <= reach // unit))
-    return end, max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))
-
-
-def _region_sums(
-    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
-) -> list[list[int]]:
-    """Three sums for each limit and region.
-
-    They are the number of pixels whose step ends before the limit, Σ (above + fp) of these pixels, and the number of
-    pixels whose step begins before it.
-    """
-    loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
-    if loop is None:
-        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
-    threads = threads_for(_WORK * len(step_of_pixel))
-    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
-    ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
-
-    def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
-        start, stop = (int(ends[i - 1]) if i else 0 for i in (run.start, run.stop))
-        loop(step_of_pixel[start:stop], region_sizes[run], *ends_and_cuts, both, sums[run])
-
-    in_threads([partial(add_up, run) for run in runs_of_work(region_sizes, threads)], threads)
-    return sums.T.tolist()
-
-
-def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
-    """Add up the sums of each region, whose pixels follow those of the one before."""
-    start, furthest = 0, max(ends.max(), cuts.max())
-    for region in range(sizes.size):
-        stop = start + sizes[region]
-        for i in range(start, stop):
-            step = steps[i]
-            if step < furthest:
-                twice = both[step]
-                for limit in range(ends.size):
-                    before = step < ends[limit]
-                    sums[region, 3 * limit] += before
-                    sums[region, 3 * limit + 1] += before * twice
-                    sums[region, 3 * limit + 2] += step < cuts[limit]
-        start = stop
-
-
-def _region_sums_by_block(
-    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
-) -> list[list[int]]:
-    """As `_region_sums`, some pixels at a time."""
-    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
-    ends = np.cumsum(region_sizes)
-    parts = [[np.zeros(0, np.int64)] for _ in range(3 * len(places))]
-    before = [0] * len(parts)
-    for start in range(0, total, block):
-        pixels = step_of_pixel[start : start + block]
-        twice = both[pixels]
-        columns = [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
-        last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        for i, column in enumerate(columns):
-            sums = xp.cumulative_sum(column, dtype=xp.int64)
-            parts[i].append(to_numpy(sums[on_device(last, sums)]) + before[i])
-            before[i] += int(sums[-1])
-    return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]
-
-
-def sampled_areas(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
-) -> list[float]:
-    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
-    normal, scores = to_numpy(normal), to_numpy(region_scores)
-    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
-    # a pixel exceeds the first so many of the thresholds
-    exceeded = np.searchsorted(normal[ranks], scores, side="left")
-    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
-    width = num_thresholds + 1
-    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
-    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
-    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
-    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
-    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
-    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
-
-
-def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
-    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
-    inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
-    if inside.all() or x[inside][-1] == limit:
-        return area
-    at = int(np.count_nonzero(inside))
-    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
-    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-    return area + float((y_limit + y0) / 2 * (limit - x0))
-
-
-# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
-#
-# F1, precision and recall at a threshold chosen in advance: a score above it is called anomalous.
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
-
-
-def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
-    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
-
-    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
-
-    Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
-    Source: van Rijsbergen, Information Retrieval, 1979.
-
-    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
-    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
-    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
-    """
-    if threshold is None:
-        return {}
-    at = cut_threshold(threshold, positives.bits)
-    least = samples_above(positives, at), samples_above(negatives, at)
-    rates = rates_of_decision(*least, positives.total, prefix)
-    if positives.bits is None:
-        return rates
-    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
-    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
-    below = math.nextafter(at, -math.inf)
-    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
-    # all three rates rise with TP and fall with FP
-    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
-    return {
-        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
-        for key, rate in rates.items()
-    }
-
-
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
-    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
-    called = tp + fp
-    counts = {
-        "f1": (2 * tp, called + num_positives),
-        "precision": (tp, called),
-        "recall": (tp, num_positives),
-    }
-    return {
-        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
-    }
-
-
-def cut_threshold(threshold: float, bits: int | None) -> float:
-    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
-    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-# Rates of image or pixel scores: areas under their curves, the best F1, and operating points.
-
+# The options of anomaly_suite, checked once, where the metric is made.
+
+LEVELS = ("image", "pixel")
+REDUCTIONS = ("max", "mean")
+REGIONS = ("components", "labels")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 
 Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
 
 
-class MapOptions(Protocol):
-    """The options of anomaly_suite that its results depend on, checked."""
+class ComponentRule(NamedTuple):
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
 
-    thresholds: bool
-    num_thresholds: int | None
-    image_threshold: float | None
-    pixel_threshold: float | None
+    component_threshold: float
+    min_predicted: int
+    min_object: int
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AnomalyOptions(Metric):
+    """The options of `AnomalySuite`, which describes them, as checked values.
+
+    Those that are read in another form than they are written have a second name:
+
+    limits: the integration_limits as a list
+    chosen_levels: the levels as a list
+    operating_points: the points, each parsed
+    bounds: the pimo_bounds as a pair; None without
+    """
+
+    integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
+    levels: str | Sequence[str] = LEVELS
+    points: str | Sequence[str] = ()
+    thresholds: bool = False
+    num_thresholds: int | None = None
+    image_threshold: float | None = None
+    pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
+    pimo_bounds: Sequence[float] | None = None
+    per_image: bool = False
+    image_reduction: str | int = "max"
+    significant_bits: int | None = None
+    ignore_value: int | None = None
+    regions: str = "components"
+
+    def __post_init__(self) -> None:
+        """Check each option by itself."""
+        super().__post_init__()
+        self.limits = as_fractions(self.integration_limits, "integration_limits")
+        self.chosen_levels = check_levels(self.levels)
+        self.operating_points = check_points(self.points)
+        self.bounds = None if self.pimo_bounds is None else check_pimo_bounds(self.pimo_bounds)
+        self.thresholds = as_bool(self.thresholds, "thresholds")
+        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
+        if self.image_threshold is not None:
+            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
+        if self.pixel_threshold is not None:
+            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
+        self.per_image = as_bool(self.per_image, "per_image")
+        self.image_reduction = check_reduction(self.image_reduction)
+        self.significant_bits = check_bits(self.significant_bits)
+        self.ignore_value = check_ignore_value(self.ignore_value)
+        self.regions = check_regions(self.regions)
 
     @property
-    def limits(self) -> list[float]:
-        """Limits of the false-positive rate, for AUPRO."""
+    def component_rule(self) -> ComponentRule | None:
+        """The rule by which components are found; None without components. Raises ValueError without a threshold."""
+        if not self.components:
+            return None
+        if self.pixel_threshold is None:
+            raise ValueError(
+                "pixel_threshold: expected a number with components=True, since components are found as maps come; fit "
+                "it on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+            )
+        return ComponentRule(self.pixel_threshold, self.min_predicted, self.min_object)
 
-    @property
-    def operating_points(self) -> Points:
-        """The operating points."""
 
-
-class Judge(Protocol):
-    """A part of the results, of images, of pixels or of components."""
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
-
-    def beside(self, judges: Sequence[Any]) -> Judge:
-        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
-        return self
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
 
 
 def check_points(points: Any) -> Points:
@@ -4103,392 +4449,36 @@ def check_points(points: Any) -> Points:
     return parsed
 
 
-IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
-PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
+    """Check the bounds of AUPIMO: two numbers in (0, 1], the lower one first."""
+    bounds = as_fractions(pimo_bounds, "pimo_bounds")
+    if len(bounds) != 2 or bounds[0] >= bounds[1]:
+        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
+    return bounds[0], bounds[1]
 
 
-def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
-    """The quantities of a curve, and the operating points."""
-    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
+    return as_real(threshold, name)
 
 
-def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
-    """The quantities; if scores were cut to `bits` bits, only quantities with bounds, as (value, end, end)."""
-    return wanted if bits is None else bounded(wanted, bits)
-
-
-def level_rates(
-    values: Mapping[str, Any],
-    wanted: Mapping[str, Quantity],
-    sides: tuple[Side, Side],
-    prefix: str,
-    options: MapOptions,
-) -> Results:
-    """Values of `with_points` as rates, with a prefix to their names.
-
-    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
-    If scores were cut, all rates have errors, and none has a threshold.
-    """
-    bits = sides[0].bits
-    rates: Results = {}
-    for name, quantity in wanted.items():
-        ends = (values[name],) if bits is None else values[name]
-        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
-        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
-        if (
-            bits is None
-            and isinstance(ends[0], Reached)
-            and (options.thresholds or name not in options.operating_points)
-        ):
-            threshold = exceeded_threshold(ends[0].score, sides)
-            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
-        rates[f"{prefix}{name}"] = rate
-    return rates
-
-
-# ---- anomaly/images.py -----------------------------------------------------------------------------------------------
-#
-# Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
-
-REDUCTIONS = ("max", "mean")
-_LOW_BITS = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
-_SUMMED = 1 << 26
-_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
-
-
-def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a zero-dimensional array of text.
-
-    >>> check_reduction(20)
-    array('20', dtype='<U2')
-    """
+def check_reduction(image_reduction: Any) -> str | int:
+    """Check that an image reduction is "max", "mean" or a positive int."""
     if not isinstance(image_reduction, str):
-        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
+        return as_int(image_reduction, "image_reduction", 1)
     if image_reduction not in REDUCTIONS:
         raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
-    return np.asarray(str(image_reduction))
-
-
-def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, entry = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(entry) or str(entry) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
-    return expected
-
-
-def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
-    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
-
-    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
-    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
-    of +inf and -inf.
-    """
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return maxima(widen(maps))
-    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
-    return on_device(scores, maps[0]) if len(scores) else scores
-
-
-def maxima(maps: Array) -> Array:
-    """The highest score of each map of a stack (N, H, W) with pixels, (N,); NaN for a map with a NaN."""
-    if not is_numpy_array(maps):
-        return array_namespace(maps).max(maps, axis=(1, 2))
-    threads = min(threads_for(maps.size), len(maps))
-    parts = parts_of(len(maps), threads)
-    return np.concatenate(in_threads([partial(np.max, maps[part], axis=(1, 2)) for part in parts], threads))
-
-
-def _reduced(score_map: Array, image_reduction: str | int) -> float:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return float(xp.max(score_map))
-    pixels = xp.reshape(score_map, (-1,))
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
-    if len(infinite) > 1:
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return infinite.pop() if infinite else exact_mean(pixels)
-
-
-def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
-
-    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
-    (0.1, 1.25e+308)
-    """
-    count = values.shape[0]
-    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
-    return total / (count << _UNIT_BITS)
-
-
-def _units(values: Array) -> int:
-    """The sum of values in units of the smallest float64: mantissas are integers, summed separately for each
-    exponent.
-    """
-    xp = array_namespace(values)
-    mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
-    lowest = int(xp.min(exponents))
-    units = mantissas * 2.0**53
-    upper = xp.floor(units / _LOW_BITS)
-    uppers, lowers = (
-        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _LOW_BITS)
-    )
-    total = sum((int(high) * int(_LOW_BITS) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
-    return total << (lowest + _UNIT_BITS - 53)
-
-
-# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
-
-
-_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
-_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
-
-
-def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
-    """Check a column of ids, strings or integers, and return them as strings, (N,).
-
-    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
-    """
-    samples = without_arrow(samples)
-    if is_torch_array(samples):
-        samples = to_numpy(as_array(samples, "samples"))
-    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
-    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
-    check_lengths(predictions=maps, samples=items)
-    ids = []
-    for i, item in enumerate(items):
-        try:
-            ids.append(group_name(item))
-        except TypeError:
-            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
-        if ids[-1] == ALL:
-            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
-    return np.asarray(ids, dtype=str)
-
-
-def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The sample ids of a state from elsewhere, if it has any."""
-    if "samples" not in state:
-        return {}
-    ids = np.asarray(state["samples"])
-    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
-        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
-    return {"samples": ids.astype(str)}
-
-
-def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample with images in two groups."""
-    groups: dict[str, str] = {}
-    for group, parts in states.items():
-        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
-            other = groups.setdefault(sample, group)
-            if other != group:
-                names = " and in ".join(map(_words, (other, group)))
-                raise ValueError(
-                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
-                )
-
-
-def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
-    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
-    first: dict[str, int] = {}
-    for row, sample in enumerate(samples.tolist()):
-        before = first.setdefault(sample, row)
-        group, other = group_of_row[row], group_of_row[before]
-        if group != other:
-            raise ValueError(
-                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
-                f"in {_words(other)} at samples[{before}]"
-            )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
-
-
-class SampleRates(Judge):
-    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
-
-    Raises ValueError unless there are anomalous and normal samples.
-    """
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
-        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
-        np.maximum.at(self.scores, sample, scores)
-        np.logical_or.at(self.labels, sample, labels)
-        if self.labels.all() or not self.labels.any():
-            anomalous = int(self.labels.sum())
-            raise MissingClassError(
-                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
-                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
-            )
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image, and with it its sample, occurs `images` times."""
-        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
-        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
-        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
-        values = quantities(*sides, _QUANTITIES)
-        return {name: Rate(value, higher=True) for name, value in values.items()}
-
-
-# ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
-#
-# Anomaly maps and masks: stacks or lists, checked against each other.
-
-AsMask = Callable[[Array, str, bool], Array]
-_SWAPPED = "are predictions and references swapped?"
-
-
-class CheckedMaps(NamedTuple):
-    """Scores in float32 or float64 and masks of the same shapes, as two stacks or two lists.
-
-    maxima: (N,) the highest score of each map; None unless the check for NaN computed it
-    """
-
-    maps: Any
-    masks: Any
-    maxima: Array | None = None
-
-
-def checked_maps(maps: Any, masks: Any, regions: str) -> CheckedMaps:
-    """Check maps and masks, and convert them.
-
-    Masks are booleans if regions are "components", and integers of at least 0 if they are "labels". Raises ValueError
-    for NaN, other shapes and other values, and for masks in which regions cannot be found.
-    """
-    check_lengths(predictions=maps, references=masks)
-    if regions == "labels":
-        return _as_lists(maps, masks, as_region_numbers)
-    checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
-    _check_shapes(checked.masks)
-    return checked
-
-
-def as_images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence; shapes may differ in the latter."""
-    x = without_arrow(x)
-    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
-        stack = as_numbers(x, name)
-        if stack.shape == (0,):
-            return []
-        if stack.ndim != 3:
-            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
-        return stack
-    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
-        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
-    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
-
-
-def _as_stacks(maps: Any, masks: Any) -> CheckedMaps | None:
-    """Two stacks that pass all checks as a whole; None for lists, and for stacks with a wrong image, which is named
-    when its turn comes.
-    """
-    if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
-        return None
-    maps, masks = on_one_device(maps, masks)
-    xp = array_namespace(masks)
-    flags = masks if masks.dtype == xp.bool else masks == 1
-    scores = maps if is_narrow(maps) else widen(maps, "predictions")
-    binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-    if not binary:
-        return None
-    # a maximum passes NaN on, and is faster than isnan of every pixel
-    highest = None if is_narrow(scores) or not math.prod(scores.shape) else maxima(scores)
-    has_nan = bool(xp.any(xp.isnan(scores if highest is None else highest)))
-    return None if has_nan else CheckedMaps(scores, flags, highest)
-
-
-def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> CheckedMaps:
-    """Check maps and masks pair by pair, on the device of the first; pairs may differ in shape."""
-    pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
-        for i, (score_map, mask) in enumerate(zip(maps, masks))
-    ]
-    return CheckedMaps([score_map for score_map, _ in pairs], [mask for _, mask in pairs])
-
-
-def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
-    if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
-        raise ValueError(
-            f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
-            f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
-        )
-    mask = as_mask(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
-    if not is_narrow(score_map):
-        score_map = widen(score_map, f"predictions[{i}]")
-    check_no_nan(score_map, f"predictions[{i}]")
-    return score_map, mask
-
-
-def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
-    """A mask as booleans. Raises ValueError unless it holds 0 and 1; `swapped` says whether it looks like a map."""
-    xp = array_namespace(mask)
-    if mask.dtype == xp.bool:
-        return mask
-    ones = mask == 1
-    others = ~ones & (mask != 0)
-    if bool(xp.any(others)):
-        cure = _SWAPPED if swapped else "binarise it, for example mask > 0"
-        raise ValueError(f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; {cure}")
-    return ones
-
-
-def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
-    """A mask as int64, 0 for normal pixels and k > 0 in region k; ValueError for other values; swapped as before."""
-    xp = array_namespace(mask)
-    if is_floating(mask):
-        wrong = ~((mask >= 0) & (mask < MAX_EXACT) & (mask == xp.round(mask)))
-    else:
-        wrong = mask < 0 if xp.isdtype(mask.dtype, "signed integer") else xp.zeros_like(mask, dtype=xp.bool)
-    if bool(xp.any(wrong)):
-        cure = f"; {_SWAPPED}" if swapped else ""
-        raise ValueError(
-            f"{name}: expected the region of each pixel, an integer of at least 0, got {mask[wrong][0].item()!r}{cure}"
-        )
-    return xp.astype(mask, xp.int64)
-
-
-def _check_shapes(masks: Any) -> None:
-    """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
-    for i, mask in enumerate(masks):
-        if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
-            raise ValueError(
-                f"references[{i}]: expected a mask with rows and columns, since regions are grown from neighbouring "
-                f"pixels, got shape {tuple(mask.shape)}; for point clouds give the region of each point, from 1, and 0 "
-                "for normal ones, with regions='labels'"
-            )
-
-
-def image_labels_of(masks: Any) -> Array:
-    """Whether each mask has an anomaly."""
-    if not isinstance(masks, list):
-        return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
-
-
-# Void pixels of masks: neither normal nor anomalous, and not counted.
-
-
-_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+    return str(image_reduction)
 
 
 def check_ignore_value(ignore_value: Any) -> int | None:
     """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
     if ignore_value is None:
         return None
-    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
+    value = as_int(ignore_value, "ignore_value", LOWEST_VOID, HIGHEST_VOID)
     if value in (0, 1):
         raise ValueError(
             f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
@@ -4496,199 +4486,243 @@ def check_ignore_value(ignore_value: Any) -> int | None:
     return value
 
 
-def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The ignore_value of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, entry = check_ignore_value(ignore_value), None
-    if "ignore_value" in state:
-        entry = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if entry != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {entry}")
-    return {} if expected is None else {"ignore_value": np.asarray(expected)}
-
-
-def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
-    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
-
-    >>> without_void([np.asarray([[0, 255, 1]])], 255)
-    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
-    """
-    if not isinstance(masks, list):
-        void = equal(masks, ignore_value)
-        xp = array_namespace(void)
-        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
-    parts = [without_void(mask, ignore_value) for mask in masks]
-    if all(void is None for _, void in parts):
-        return masks, None
-    cleared = [mask for mask, _ in parts]
-    return cleared, [
-        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
-    ]
-
-
-def pixels_left(maps: Any, voids: Any) -> list[Array]:
-    """The scores of each map's pixels that are not void, (P_i,)."""
-    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
-
-
-def check_left(voids: Any) -> None:
-    """Raise ValueError for an entirely void image, whose pixels give neither a score nor a label."""
-    for i, void in enumerate(voids):
-        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
-            raise ValueError(
-                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
-                "pixels; give image_scores and image_labels where images are all void"
-            )
-
-
-# References with a mask for each defect of an image, and its saturation area.
-
-
-KEYS = ("masks", "saturation_areas")  # of a reference with defects
-
-
-class Defects(NamedTuple):
-    """The defects of an image: their masks (D, H, W), booleans, and their saturation areas (D,)."""
-
-    masks: Array
-    areas: np.ndarray
-
-
-def has_defects(references: Any) -> bool:
-    """Whether references have defects: any row is a dict."""
-    return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
-
-
-def split_defects(
-    references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
-) -> tuple[list[Array], list[Array] | None, list[Defects]]:
-    """The union of each image's masks, its void pixels (None without an `ignore_value`), and its defects.
-
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), which give the shapes
-    of unions where D is 0; ignore_value, the value of void pixels, in whatever mask.
-    Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
-    """
-    check_lengths(predictions=maps, references=references)
-    rows = [
-        _as_defects(row, score_map, f"references[{i}]", ignore_value)
-        for i, (row, score_map) in enumerate(zip(references, maps))
-    ]
-    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in rows]
-    voids = None if ignore_value is None else [void for void, _ in rows]
-    return unions, voids, [defects for _, defects in rows]
-
-
-def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
-    """The void pixels of an image, and its defects without them."""
-    if not isinstance(row, Mapping) or row.keys() != {*KEYS}:
-        came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
-        raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
-    masks = as_numbers(row["masks"], f"{name}['masks']")
-    if masks.shape == (0,):  # an empty list
-        masks = masks.reshape((0, *score_map.shape))
-    if masks.ndim != 3:
-        raise ValueError(f"{name}['masks']: expected (D, H, W), got shape {tuple(masks.shape)}")
-    areas = to_numpy(as_labels(row["saturation_areas"], f"{name}['saturation_areas']"))
-    if len(areas) != len(masks) or not 1 <= int(areas.min(initial=1)) <= int(areas.max(initial=1)) <= MAX_EXACT:
-        raise ValueError(
-            f"{name}['saturation_areas']: expected numbers of pixels, at least 1, of {len(masks)} masks, "
-            f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
-        )
-    xp = array_namespace(masks)
-    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
-    if ignore_value is not None:
-        masks, voids = without_void(masks, ignore_value)
-        void = void if voids is None else xp.any(voids, axis=0)
-    return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
-
-
-# The truth about the pixels of images, from any form of references.
-
-
-REGIONS = ("components", "labels")
-DEFAULT_REGIONS = "components"
-
-
-class Truth(NamedTuple):
-    """The truth about the pixels of all images.
-
-    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
-    voids: likewise, booleans, whether a pixel is void; None if no pixel is
-    defects: the defects of each image; None if references are plain masks
-    """
-
-    masks: Sequence[Array]
-    voids: Sequence[Array] | None = None
-    defects: Sequence[Defects] | None = None
-
-
 def check_regions(regions: Any) -> str:
-    """Check the option of that name: "components" or "labels"."""
+    """Check what regions of a mask are: "components" or "labels"."""
     return as_choice(regions, "regions", REGIONS)
-
-
-def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
-    """The kind of regions of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, stored = check_regions(regions), str(state.get("regions", "components"))
-    if stored != expected:
-        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
-    return {"regions": np.asarray(expected)} if "regions" in state else {}
-
-
-def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
-    """Convert masks, or dicts with separate defects (see `split_defects`), to a `Truth`.
-
-    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
-    regions, "labels" for masks of region numbers, which defects are numbered by, too.
-    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
-    """
-    rows = _one_by_one(references)
-    if not has_defects(rows):
-        masks = as_images(rows, "references")
-        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
-    truth = Truth(*split_defects(rows, maps, ignore_value))
-    if regions == "components" or truth.defects is None:
-        return truth
-    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
-
-
-def _one_by_one(references: Any) -> Any:
-    """References as a list of rows, unless they are one array."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
-def _numbered(masks: Array, name: str) -> Array:
-    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
-    xp = array_namespace(masks)
-    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
-    if shared:
-        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
-    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
-    return xp.sum(masks * numbers[:, None, None], axis=0)
 
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# A compiled split of a map's pixels into normal ones and those of regions, run by run.
-#
-# A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch, by
-# an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the regions.
-# Then whole runs are copied, instead of pixel by pixel. Source: He et al., A run-based two-scan labeling algorithm, 2008.
+# The pixels of maps: normal ones, and anomalous ones region by region; and the highest of each defect.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
+DEFECT_ARRAYS = ("defect_pixels", "saturation_areas", "num_defects")
+_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
+
+
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
+
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
+    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
+    """
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
+    normal_counts: NotRequired[Array]
+
+
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """The number of each map's pixels in regions, (N,).
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
+
+
+def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: images; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the masks, which are lists.
+    """
+    maps, masks, voids = images.maps, images.masks, images.voids
+    if not len(maps):
+        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
+    is_stack = not isinstance(maps, list)
+    total = math.prod(maps.shape) if is_stack else sum(math.prod(each.shape) for each in maps)
+    of_one_type = is_stack or (regions == "components" and len({each.dtype for each in maps}) == 1)
+    loop = worth_compiling(split_runs, total, maps[0]) if of_one_type else None
+    if is_stack and loop is None:
+        return _of_stack(maps, masks, voids)
+    xp = array_namespace(maps[0])
+    num_others = [int(xp.count_nonzero(mask)) for mask in masks]
+    if voids is not None:
+        num_others = [number + int(xp.count_nonzero(void)) for number, void in zip(num_others, voids)]
+    num_normal = np.asarray([math.prod(mask.shape) - other for other, mask in zip(num_others, masks)], np.int64)
+    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
+    # each fills the places of maps of its own
+    dtype = xp.result_type(*{each.dtype for each in maps})
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
+    ends = [0, *np.cumsum(num_normal).tolist()]
+
+    def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
+        splits = []
+        for i in range(len(maps))[part]:
+            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            if not num_others[i]:
+                own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
+            elif loop is not None:
+                anomalous, sizes = _split_by_loop(loop, maps[i], masks[i], void, own_normal)
+            else:
+                own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
+            splits.append((anomalous, sizes))
+        return splits
+
+    threads = threads_for(total) if isinstance(normal, np.ndarray) else 1
+    parts = parts_of(len(maps), 1 if threads == 1 else 4 * threads)
+    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": num_normal,
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
+    """As `pixels_by_region`, of a stack at once: on a device, only the places of anomalous pixels leave it."""
+    step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
+    if len(maps) > step:
+        cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
+        parts: list[Any] = [_of_stack(maps[cut], masks[cut], None if voids is None else voids[cut]) for cut in cuts]
+        joined: Any = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+        return joined
+    xp = array_namespace(maps)
+    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
+    if voids is not None:
+        normal &= ~voids
+        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
+    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
+    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
+    return {
+        "normal": pixels[xp.reshape(normal, (-1,))],
+        "anomalous": pixels[places[on_device(order, places)]],
+        "region_sizes": sizes,
+        "num_normal": math.prod(masks.shape[1:]) - num_others,
+        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
+    }
+
+
+def _split_by_loop(
+    loop: Callable[..., np.ndarray],
+    score_map: np.ndarray,
+    mask: np.ndarray,
+    void: np.ndarray | None,
+    normal: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
+    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
+    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
+    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
+    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
+
+
+def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
+    >>> [part.tolist() for part in split_map(scores, mask > 0, None, "components")]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
+    >>> [part.tolist() for part in split_map(scores, mask, None, "labels")]
+    [[2, 4, 5], [1, 6, 3], [2, 1]]
+    """
+    xp = array_namespace(score_map)
+    inside = mask != 0 if void is None else (mask != 0) & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
+    if not len(anomalous):
+        return pixels, pixels[:0], _NO_SIZES
+    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
+    region = numbers.ravel()[anomalous]
+    if regions == "labels":
+        region = np.unique(region, return_inverse=True)[1] + 1
+    order = np.argsort(region, kind="stable")
+    of_regions, normal = split(pixels, flat)
+    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
+
+
+def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`).
+
+    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
+    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
+    (K,); and the map of each, (K,).
+
+    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
+    >>> order.tolist(), sizes.tolist(), maps.tolist()
+    ([0, 1, 2, 3], [3, 1], [0, 1])
+    """
+    with extra():
+        from scipy.sparse import coo_array, csgraph
+
+    (height, width), total = shape, len(places)
+    if not total:
+        return places, _NO_SIZES, _NO_SIZES
+    rows, columns = np.divmod(places, width)
+    maps = rows // height
+    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
+    below = width + 1
+    at = (rows + maps) * below + columns
+    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    lengths = np.diff(first, append=total)
+    starts, stops = at[first], at[first] + lengths
+    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
+    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
+    touching, runs = right - left, np.arange(len(first))
+    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
+    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
+    numbers = csgraph.connected_components(graph, directed=False)[1]
+    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
+    order = np.argsort(roots, kind="stable")
+    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
+    lengths = lengths[order]
+    ends = np.cumsum(lengths)
+    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
+    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
+
+
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
+
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers
+
+
 def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
     """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
+
+    A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch,
+    by an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the
+    regions. Then whole runs are copied, instead of pixel by pixel.
 
     Parameters: pixels (P,), row by row; inside (A,), the places of those in the mask, ascending; columns, the length of
     a row; void (P,) booleans, pixels to leave out, none of them inside, or (0,) for none; normal and of_regions (A,),
     which are written, in the order of the pixels.
     Returns the regions' sizes, in the order of their first pixels.
+    Source: He et al., A run-based two-scan labeling algorithm, 2008.
     """
     number = end_of_row = 0
     for i in range(inside.size):
@@ -4754,231 +4788,11 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     return sizes
 
 
-# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
-
-
-_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
-_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-
-
-class RegionPixels(TypedDict):
-    """Scores of the pixels of maps.
-
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
-    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
-    """
-
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
-    num_normal: np.ndarray
-    num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
-
-
-class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
-
-    scores: Array
-    sizes: np.ndarray
-    numbers: np.ndarray
-
-    @property
-    def num_pixels(self) -> np.ndarray:
-        """The number of each map's pixels in regions, (N,).
-
-        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
-        [4, 0, 5]
-        """
-        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
-        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
-
-
-def pixels_by_region(
-    maps: Sequence[Array], masks: Sequence[Array], voids: Sequence[Array] | None, *, regions: str
-) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
-
-    Parameters: maps and masks, two stacks or two lists; voids, booleans, whether a pixel is neither normal nor in the
-    mask, None if no pixel is; regions, as of `split_regions`, of stacks "components".
-    """
-    if not len(maps):
-        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
-        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    if not isinstance(maps, list) and not is_numpy_array(maps):
-        return _of_stack(maps, masks, voids)
-    pairs = list(zip(maps, masks))
-    xp = array_namespace(*maps)
-    num_others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
-    if voids is not None:
-        num_others = [
-            number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(num_others, voids)
-        ]
-    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(num_others, pairs)], np.int64)
-    dtypes = {score_map.dtype for score_map, _ in pairs}
-    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
-    # each fills the places of maps of its own
-    normal = xp.empty((int(num_normal.sum()),), dtype=xp.result_type(*dtypes), device=pairs[0][0].device)
-    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(num_others) + len(normal)
-    loop = worth_compiling(split_runs, total, normal) if regions == "components" and len(dtypes) == 1 else None
-
-    def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        splits = []
-        for i in range(len(pairs))[maps]:
-            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
-            if not num_others[i]:
-                own_normal[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own_normal[:0], _NO_SIZES
-            elif loop is not None:
-                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
-            else:
-                own_normal[...], anomalous, sizes = split_map(*pairs[i], void, regions)
-            splits.append((anomalous, sizes))
-        return splits
-
-    threads = threads_for(total) if is_numpy_array(normal) else 1
-    parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
-    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
-    return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": num_normal,
-        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
-    }
-
-
-def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
-    """As `pixels_by_region`, of stacks on a device: only the places of anomalous pixels leave it."""
-    step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
-    if len(maps) > step:
-        cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
-        parts: list[Any] = [_of_stack(maps[cut], masks[cut], None if voids is None else voids[cut]) for cut in cuts]
-        joined: Any = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
-        return joined
-    xp = array_namespace(maps, masks)
-    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
-    if voids is not None:
-        voids = on_device(voids, masks)
-        normal &= ~voids
-        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
-    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
-    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
-    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
-    return {
-        "normal": pixels[xp.reshape(normal, (-1,))],
-        "anomalous": pixels[places[on_device(order, places)]],
-        "region_sizes": sizes,
-        "num_normal": math.prod(masks.shape[1:]) - num_others,
-        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
-    }
-
-
-def _split_by_loop(
-    loop: Callable[..., np.ndarray],
-    score_map: np.ndarray,
-    mask: np.ndarray,
-    void: np.ndarray | None,
-    normal: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
-    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
-    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
-    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
-    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
-
-
-def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
-    """As `split_regions`, of a checked map."""
-    xp = array_namespace(score_map, mask)
-    inside = mask if mask.dtype == xp.bool else mask != 0
-    void = None if void is None else on_device(void, mask)
-    inside = inside if void is None else inside & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if void is not None:
-        counted = ~xp.reshape(void, (-1,))
-        pixels, flat = pixels[counted], flat[counted]
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
-    region = numbers.ravel()[anomalous]
-    if regions == "labels":
-        region = np.unique(region, return_inverse=True)[1] + 1
-    order = np.argsort(region, kind="stable")
-    of_regions, normal = split(pixels, flat)
-    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
-
-
-def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see region_runs.py).
-
-    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
-    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
-    (K,); and the map of each, (K,).
-
-    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
-    >>> order.tolist(), sizes.tolist(), maps.tolist()
-    ([0, 1, 2, 3], [3, 1], [0, 1])
-    """
-    with extra():
-        from scipy.sparse import coo_array, csgraph
-
-    (height, width), total = shape, len(places)
-    if not total:
-        return places, _NO_SIZES, _NO_SIZES
-    rows, columns = np.divmod(places, width)
-    maps = rows // height
-    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
-    below = width + 1
-    at = (rows + maps) * below + columns
-    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
-    lengths = np.diff(first, append=total)
-    starts, stops = at[first], at[first] + lengths
-    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
-    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
-    touching, runs = right - left, np.arange(len(first))
-    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
-    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
-    numbers = csgraph.connected_components(graph, directed=False)[1]
-    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
-    order = np.argsort(roots, kind="stable")
-    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
-    lengths = lengths[order]
-    ends = np.cumsum(lengths)
-    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
-    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
-
-
-def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
-    if sum(sizes.tolist()) != total:
-        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
-
-
-def connected_components(mask: np.ndarray) -> np.ndarray:
-    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
-    with extra():
-        from scipy import ndimage  # its import takes longer than most metrics
-
-    numbers = np.zeros(mask.shape, dtype=np.int32)
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    if len(rows):
-        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
-        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
-    return numbers
-
-
 # Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
 # With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
 # adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
 # these are kept. PRO is the case s = area.
-
-
-_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
@@ -5021,14 +4835,14 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
 
 def regions_of(state: Mapping[str, Any]) -> Regions:
     """The regions of the masks of a state."""
-    return Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+    return Regions(state["anomalous"], state["region_sizes"], state["num_regions"])
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
     """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
     if "defect_pixels" not in state:
         return None
-    return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
+    return Regions(state["defect_pixels"], state["saturation_areas"], state["num_defects"])
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
@@ -5037,14 +4851,9 @@ def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
 
-def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
-    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
-
-
 def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """These columns of a state from elsewhere, each by itself."""
-    if not defect_columns(state):
+    """The columns of `DefectPixels` of a state from elsewhere, if it has them, each by itself."""
+    if "defect_pixels" not in state:
         return {}
     return {
         "defect_pixels": score_column(state, "defect_pixels"),
@@ -5055,7 +4864,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def check_defects(state: Mapping[str, Any]) -> None:
     """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
-    if not defect_columns(state):
+    if "defect_pixels" not in state:
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
     check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
@@ -5066,11 +4875,17 @@ def check_defects(state: Mapping[str, Any]) -> None:
         raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
 
 
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
+
+
 # ---- anomaly/components.py -------------------------------------------------------------------------------------------
 #
 # Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 #
-# Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
+# Objects and predicted components are compared by counts of pixels. So an image is reduced to four columns of integers,
 # however large its map is, and all decisions are comparisons of integers.
 
 if TYPE_CHECKING:
@@ -5078,6 +4893,12 @@ if TYPE_CHECKING:
 
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
+COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
+    "num_objects": ("object_found", "object_expected"),
+    "num_components": ("component_inside", "component_sizes"),
+}
+OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
+COMPONENT_ARRAYS = (*COMPONENT_TABLES, *OF_COMPONENTS, *ComponentRule._fields)
 
 
 class Components(NamedTuple):
@@ -5134,8 +4955,8 @@ def components_of(
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, judged = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    kept, counted = areas > 0, sizes > 0
+    return Components(matched[kept], (areas + around)[kept], inside[counted], sizes[counted])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -5153,8 +4974,8 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
     return counts, pixels
 
 
-class ComponentRates(NamedTuple):
-    """Rates of components.
+class ComponentMeans(NamedTuple):
+    """Means over components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -5167,7 +4988,7 @@ class ComponentRates(NamedTuple):
 
 def component_rates(
     components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
-) -> ComponentRates:
+) -> ComponentMeans:
     """Mean sIoU, mean PPV and mean F1 of components.
 
     F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
@@ -5176,7 +4997,7 @@ def component_rates(
     by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
 
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
-    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    ComponentMeans(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
     matched, expected, inside, sizes = components
     of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
@@ -5187,7 +5008,7 @@ def component_rates(
         tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
-    return ComponentRates(
+    return ComponentMeans(
         _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
@@ -5199,15 +5020,6 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 
 # Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
-
-
-_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
-    "num_objects": ("object_found", "object_expected"),
-    "num_components": ("component_inside", "component_sizes"),
-}
-_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
-COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
@@ -5230,37 +5042,13 @@ class ComponentColumns(TypedDict):
     min_object: NotRequired[np.ndarray]
 
 
-class ComponentRule(NamedTuple):
-    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
+def component_columns(images: CheckedImages, rule: ComponentRule) -> ComponentColumns:
+    """The components of maps; objects are the numbered regions of masks, or their connected ones.
 
-    threshold: float
-    min_predicted: int
-    min_object: int
-
-
-def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None without components."""
-    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
-    if not as_bool(components, "components"):
-        return None
-    if pixel_threshold is None:
-        raise ValueError(
-            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
-            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
-        )
-    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
-
-
-def component_columns(
-    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
-) -> ComponentColumns:
-    """The components of maps.
-
-    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
-    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
+    Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
     by_map: list[Components] = []
-    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+    for i, (score_map, mask) in enumerate(zip(images.maps, images.masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
             raise ValueError(
@@ -5268,16 +5056,17 @@ def component_columns(
                 f"pixels, got shape {scores.shape}; leave components out to go without"
             )
         numbers = connected_components(objects) if objects.dtype == bool else objects
-        void = None if voids is None else to_numpy(voids[i])
+        void = None if images.voids is None else to_numpy(images.voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
-        predicted = scores > np.float64(rule.threshold)
-        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+        predicted = scores > np.float64(rule.component_threshold)
+        least = {"min_predicted": rule.min_predicted, "min_object": rule.min_object}
+        by_map.append(components_of(predicted, numbers, void, **least))
     columns: Any = {}
-    for place, name in enumerate(_OF_COMPONENTS):
+    for place, name in enumerate(OF_COMPONENTS):
         columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
     for number, (part, _) in COMPONENT_TABLES.items():
-        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
-    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+        columns[number] = np.asarray([len(each[OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
+    return columns | {name: np.asarray(value) for name, value in rule._asdict().items()}
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
@@ -5291,7 +5080,7 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
         check_sum(columns[number], number, len(columns[whole]), whole)
         if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
             raise ValueError(f"state: expected {part} of at most {whole} each")
-    for name, value in zip(_FOUND_BY, rule):
+    for name, value in rule._asdict().items():
         stored = np.asarray(state[name])
         if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
             raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
@@ -5299,206 +5088,76 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
     return columns
 
 
-class ComponentJudge(Judge):
-    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
-        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN instead of None."""
-        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
-        rates = component_rates(self.components, *counts)._asdict()
-        none = None if images is None else Rate(math.nan, higher=True)
-        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
-
-
-# ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
+# ---- anomaly/images.py -----------------------------------------------------------------------------------------------
 #
-# Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
+# Images of a state: the samples that they show, the rows that resamples are drawn from, and their table.
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
 
-class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
-    """Scores of images, and of their pixels.
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,).
 
-    image_scores: (N,) higher is more anomalous
-    image_labels: (N,) whether the image is anomalous
-    image_reduction: how image scores were computed from maps, as a text
-    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
-    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
-    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
-    samples: (N,) the id of the sample that each image shows; absent if there are none
+    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
     """
-
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
-    ignore_value: NotRequired[np.ndarray]
-    regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
-
-
-def as_anomaly_state(
-    state: Mapping[str, Any],
-    *,
-    image_reduction: str | int,
-    significant_bits: int | None,
-    ignore_value: int | None,
-    regions: str,
-    components: bool,
-    pixel_threshold: float | None,
-    min_predicted: int,
-    min_object: int,
-) -> AnomalyState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot return."""
-    pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
-    names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
-    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
-    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
-    checked: Any = {
-        "image_scores": score_column(state, "image_scores"),
-        "image_labels": flag_column(state, "image_labels"),
-        "normal": score_column(state, "normal"),
-        "anomalous": score_column(state, "anomalous"),
-        "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
-        "num_normal": integer_column(state, "num_normal", 0, MAX_EXACT),
-        "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
-        "image_reduction": checked_reduction(state, image_reduction),
-        **checked_bits(state, significant_bits),
-        **checked_ignore_value(state, ignore_value),
-        **checked_regions(state, regions),
-        **checked_defects(state),
-        **checked_components(state, rule),
-        **checked_ids(state),
-    }
-    if "normal_counts" in state:
-        checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = (
-        "image_scores",
-        "image_labels",
-        "num_normal",
-        "num_regions",
-        "num_defects",
-        "samples",
-        *COMPONENT_TABLES,
-    )
-    for table in (of_images, ("normal", "normal_counts")):
-        check_rows({name: column for name, column in checked.items() if name in table})
-    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
-    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
-    if "normal_counts" not in checked:  # counted pixels may belong to several images
-        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
-    check_defects(checked)
-    return checked
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
 
 
-def map_state(
-    predictions: Any,
-    references: Any,
-    image_scores: Any = None,
-    image_labels: Any = None,
-    samples: Any = None,
-    *,
-    image_reduction: str | int,
-    significant_bits: int | None,
-    ignore_value: int | None,
-    regions: str,
-    components: bool,
-    pixel_threshold: float | None,
-    min_predicted: int,
-    min_object: int,
-) -> AnomalyState:
-    """The state of a batch: see `reduce_maps`."""
-    value, kind = check_ignore_value(ignore_value), check_regions(regions)
-    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
-    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
-    maps = as_images(predictions, "predictions")
-    truth = as_truth(references, maps, value, kind)
-    checked = checked_maps(maps, truth.masks, kind)
-    maps, masks, _ = checked
-
-    of_images = _image_columns(checked, truth.voids, image_scores, image_labels, image_reduction)
-    pixels: Any = pixels_by_region(maps, masks, truth.voids, regions=kind)
-    if truth.defects is not None:
-        pixels |= saturated_pixels(maps, truth.defects)
-    if rule is not None:
-        pixels |= component_columns(maps, masks, truth.voids, rule)
-    state: Any = {**of_images, "image_reduction": reduction, **pixels}
-    if samples is not None:
-        state["samples"] = as_sample_ids(samples, maps)
-    if bits is not None:
-        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
-        state["significant_bits"] = np.asarray(bits)
-    if value is not None:
-        state["ignore_value"] = np.asarray(value)
-    if kind != "components":
-        state["regions"] = np.asarray(kind)
-    return state
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The sample ids of a state from elsewhere, if it has any."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
 
 
-def _image_columns(
-    checked: CheckedMaps, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
-) -> dict[str, Array]:
-    """The scores and labels of images: from their own columns, or from their pixels."""
-    if voids is not None and (image_scores is None or image_labels is None):
-        check_left(voids)
-    maps, masks, highest = checked
-    if image_scores is not None:
-        scores = as_scores(image_scores, "image_scores")
-    elif highest is not None and voids is None and image_reduction == "max":
-        scores = highest
-    else:
-        scores = reduced_maps(maps if voids is None else pixels_left(maps, voids), image_reduction)
-    labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
-    check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample with images in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
+        for sample in sorted(samples):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(map(_words, (other, group)))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
 
 
-# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
+def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
+    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
+    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
+    first: dict[str, int] = {}
+    for row, sample in enumerate(samples.tolist()):
+        before = first.setdefault(sample, row)
+        group, other = group_of_row[row], group_of_row[before]
+        if group != other:
+            raise ValueError(
+                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
+                f"in {_words(other)} at samples[{before}]"
+            )
 
 
-LEVELS = ("image", "pixel")
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
-
-
-def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
-    """The anomalous and the normal side of a level, sorted; parameters and errors as of `level_counts`."""
-    positives, negatives, counts = level_scores(state, level)
-    return as_side(positives), as_side(negatives, counts)
-
-
-def level_scores(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each."""
-    counts = None
-    if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
-    else:
-        positives, negatives = split(state["image_scores"], state["image_labels"])
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise MissingClassError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives, counts
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
 
 
 # Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
@@ -5521,7 +5180,7 @@ class ImageRows(NamedTuple):
     standing: np.ndarray
 
 
-def image_rows(state: AnomalyState) -> ImageRows:
+def image_rows(state: Mapping[str, Any]) -> ImageRows:
     """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
 
     Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
@@ -5549,15 +5208,12 @@ def image_rows(state: AnomalyState) -> ImageRows:
     )
 
 
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
+def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
     """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
 
     Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
     """
-    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
     overlaps = [
         (
             np.split(each.sizes, np.cumsum(each.numbers)),
@@ -5565,13 +5221,12 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
         )
         for each in overlaps_of(state).values()
     ]
-    columns: Mapping[str, Any] = state
-    numbers = [to_numpy(columns[name]) for name in _NUMBERS if name in columns]
+    numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
     tables = [
-        np.split(columns[name], np.cumsum(columns[number]))
+        np.split(state[name], np.cumsum(state[number]))
         for number, names in COMPONENT_TABLES.items()
         for name in names
-        if name in columns
+        if name in state
     ]
     for i in range(len(normal) - 1):
         digest = hashlib.blake2b(digest_size=16)
@@ -5585,7 +5240,7 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
 
 
 def per_image_table(
-    state: AnomalyState,
+    state: Mapping[str, Any],
     *,
     image_threshold: float | None,
     pixel_threshold: float | None,
@@ -5596,7 +5251,7 @@ def per_image_table(
     IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
     empty, as in a normal image without such pixels, it is None.
 
-    Parameters: state of `reduce_maps`, with pixels image by image; the thresholds of decisions score > threshold, or
+    Parameters: state of `AnomalySuite`, with pixels image by image; the thresholds of decisions score > threshold, or
     None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError if pixels of several images have been counted together.
@@ -5616,14 +5271,14 @@ def per_image_table(
     return table
 
 
-def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
+def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
     if "normal_counts" in state:
         raise ValueError(
             "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
     num_pixels = regions_of(state).num_pixels
     tp = exceeding(state["anomalous"], num_pixels, threshold)
-    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
+    fp = exceeding(state["normal"], state["num_normal"], threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
 
@@ -5642,6 +5297,564 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
 
 
+# ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
+#
+# The state of a batch of anomaly maps and masks: scores of images and of pixels, region by region.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
+_ARRAYS = (
+    "image_scores",
+    "image_labels",
+    "normal",
+    "anomalous",
+    "region_sizes",
+    "num_normal",
+    "num_regions",
+    "image_reduction",
+)
+_OPTIONAL = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
+_OF_IMAGES = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *COMPONENT_TABLES)
+_SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in float64
+
+
+class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
+    """Scores of images, and of their pixels.
+
+    image_scores: (N,) higher is more anomalous
+    image_labels: (N,) whether the image is anomalous
+    image_reduction: how image scores were computed from maps, as a text
+    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
+    ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
+    regions: "labels" if masks held the numbers of regions; absent if regions are connected components
+    samples: (N,) the id of the sample that each image shows; absent if there are none
+    """
+
+    image_scores: Array
+    image_labels: Array
+    image_reduction: np.ndarray
+    significant_bits: NotRequired[np.ndarray]
+    ignore_value: NotRequired[np.ndarray]
+    regions: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]
+
+
+def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `AnomalySuite` cannot have reduced."""
+    rule = options.component_rule
+    names = [*_ARRAYS, *(DEFECT_ARRAYS if state.keys() & DEFECT_ARRAYS else ()), *(COMPONENT_ARRAYS if rule else ())]
+    check_arrays(state, [*names, *_OPTIONAL], _OPTIONAL)
+    checked: Any = {
+        "image_scores": score_column(state, "image_scores"),
+        "image_labels": flag_column(state, "image_labels"),
+        "normal": score_column(state, "normal"),
+        "anomalous": score_column(state, "anomalous"),
+        "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "num_normal": integer_column(state, "num_normal", 0, MAX_EXACT),
+        "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
+        **_checked_options(state, options),
+        **checked_defects(state),
+        **checked_components(state, rule),
+        **checked_ids(state),
+    }
+    if "normal_counts" in state:
+        checked["normal_counts"] = count_column(state, "normal_counts")
+    for table in (_OF_IMAGES, ("normal", "normal_counts")):
+        check_rows({name: column for name, column in checked.items() if name in table})
+    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
+    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
+    if "normal_counts" not in checked:  # counted pixels may belong to several images
+        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+    check_defects(checked)
+    return checked
+
+
+def _checked_options(state: Mapping[str, Any], options: AnomalyOptions) -> dict[str, np.ndarray]:
+    """The options that a state was reduced with, as its entries. Raises ValueError unless they are the same here."""
+    reduction, value = state["image_reduction"], None
+    if np.ndim(reduction) or str(reduction) != str(options.image_reduction):
+        raise ValueError(
+            f"state: expected image_reduction={options.image_reduction}, as here, got {str(reduction)[:80]}"
+        )
+    checked = {"image_reduction": np.asarray(str(reduction)), **checked_bits(state, options.significant_bits)}
+    if "ignore_value" in state:
+        value = int(integer_scalar(state, "ignore_value", LOWEST_VOID, HIGHEST_VOID))
+        checked["ignore_value"] = np.asarray(value)
+    if value != options.ignore_value:
+        raise ValueError(f"state: expected ignore_value={options.ignore_value}, as here, got {value}")
+    regions = str(state.get("regions", "components"))
+    if regions != options.regions:
+        raise ValueError(f"state: expected regions={options.regions!r}, as here, got {regions[:80]!r}")
+    return {**checked, "regions": np.asarray(regions)} if "regions" in state else checked
+
+
+# The scores and labels of images.
+
+
+def image_columns(
+    images: CheckedImages, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: from their own columns, or from their pixels that are not void."""
+    maps, masks, voids = images.maps, images.masks, images.voids
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    if image_scores is not None:
+        scores = as_scores(image_scores, "image_scores")
+    elif images.maxima is not None and voids is None and image_reduction == "max":
+        scores = images.maxima
+    else:
+        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
+        scores = reduced_maps(left, image_reduction)
+    if image_labels is not None:
+        labels = as_flags(image_labels, "image_labels")
+    elif isinstance(masks, list):
+        labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
+    else:
+        labels = array_namespace(masks).any(masks, axis=(1, 2))
+    if image_scores is not None or image_labels is not None:
+        check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
+    if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):
+        scores, labels = on_one_device(scores, labels)
+    return {"image_scores": scores, "image_labels": labels}
+
+
+def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
+    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
+
+    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
+    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
+    of +inf and -inf.
+    """
+    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
+        return maxima(widen(maps))
+    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
+    return on_device(scores, maps[0]) if len(scores) else scores
+
+
+def _reduced(score_map: Array, image_reduction: str | int) -> float:
+    xp = array_namespace(score_map)
+    if math.prod(score_map.shape) == 0:
+        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
+    if image_reduction == "max":
+        return float(xp.max(score_map))
+    pixels = xp.reshape(score_map, (-1,))
+    if image_reduction != "mean":
+        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
+        pixels = xp.sort(pixels)[-k:]
+    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
+    if len(infinite) > 1:
+        raise ValueError(
+            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
+        )
+    return infinite.pop() if infinite else exact_mean(pixels)
+
+
+def exact_mean(values: Array) -> float:
+    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
+
+    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
+    (0.1, 1.25e+308)
+    """
+    values, total = to_numpy(values), Fraction()
+    for start in range(0, len(values), _SUMMED):
+        mantissas, exponents = np.frexp(values[start : start + _SUMMED].astype(np.float64))
+        digits, lowest = (mantissas * 2.0**53).astype(np.int64), int(exponents.min())  # x = digits·2^(exponent − 53)
+        total += _shifted_sum(digits, (exponents - lowest).astype(np.intp)) * Fraction(2) ** (lowest - 53)
+    return float(total / len(values))
+
+
+# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
+
+
+def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
+    """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
+    positives, negatives, counts = level_scores(state, level)
+    return as_side(positives), as_side(negatives, counts)
+
+
+def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each.
+
+    Raises ValueError if there are no anomalous or no normal ones.
+    """
+    counts = None
+    if level == "pixel":
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
+    else:
+        positives, negatives = split(state["image_scores"], state["image_labels"])
+    if not positives.shape[0] or not negatives.shape[0]:
+        raise MissingClassError(
+            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
+            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
+        )
+    return positives, negatives, counts
+
+
+# ---- anomaly/rates.py ------------------------------------------------------------------------------------------------
+#
+# Rates of images, samples, pixels and components: of their curves, and of decisions at a threshold.
+#
+# Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
+# drawn instead, each with all its pixels: each is a histogram of its pixels over common bins of the scores, and a
+# resample's histograms are sums of theirs. A region is the share of its pixels in each bin.
+
+MAX_BINS = 1 << 12  # of the pixels of either kind
+_OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
+# quantities by the names of results
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
+SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}
+
+
+class MapRates(ABC):
+    """A part of the results: rates of images, of samples, of pixels or of components."""
+
+    @abstractmethod
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
+
+    def beside(self, models: Sequence[Any]) -> MapRates:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+        return self
+
+
+class ImageRates(MapRates):
+    """Rates of images: areas and points of their curves, and decisions at a threshold.
+
+    Raises ValueError unless there are anomalous and normal images.
+    """
+
+    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any]) -> None:
+        self.options, self.state = options, state
+        self.sides = sort_sides(*level_sides(state, "image"))
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        sides, options = self.sides, self.options
+        if images is not None:
+            sides = _drawn_sides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]), images)
+        wanted = _wanted(IMAGE_CURVE, options, None)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", options)
+        if options.image_threshold is not None:
+            rates |= decision_rates(*sides, options.image_threshold, "image_")
+        return rates
+
+
+class SampleRates(MapRates):
+    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
+
+    Raises ValueError unless there are anomalous and normal samples.
+    """
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
+        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
+        np.maximum.at(self.scores, sample, scores)
+        np.logical_or.at(self.labels, sample, labels)
+        if self.labels.all() or not self.labels.any():
+            anomalous = int(self.labels.sum())
+            raise MissingClassError(
+                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
+                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
+            )
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image, and with it its sample, occurs `images` times."""
+        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
+        values = quantities(*_drawn_sides(self.scores, self.labels, counts), SAMPLE_CURVE)
+        return {f"sample_{name}": Rate(value, higher=True) for name, value in values.items()}
+
+
+def _drawn_sides(scores: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> tuple[Side, Side]:
+    """The anomalous and the normal side, where each score occurs `counts` times."""
+    kinds = ((counts > 0) & labels, (counts > 0) & ~labels)
+    return sort_sides(*(as_side(scores[kind], counts[kind]) for kind in kinds))
+
+
+class ComponentRates(MapRates):
+    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self.components = Components(*(to_numpy(state[name]) for name in OF_COMPONENTS))
+        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times; NaN instead of None."""
+        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
+        rates = component_rates(self.components, *counts)._asdict()
+        none = None if images is None else Rate(math.nan, higher=True)
+        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
+
+
+class PixelRates(MapRates):
+    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
+
+    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
+    Raises ValueError unless there are anomalous and normal pixels.
+    """
+
+    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], *, in_place: bool = False) -> None:
+        self.options, self.state = options, state
+        _, normal, counts = level_scores(state, "pixel")
+        bits = int(state["significant_bits"]) if "significant_bits" in state else None
+        if in_place and isinstance(normal, np.ndarray) and normal.dtype.char in "fd" and counts is None:
+            sort_in_place(normal)
+            self.normal = Side(normal, None, bits)
+        else:
+            self.normal = as_side(normal, counts, bits=bits)
+
+    @cached_property
+    def anomalous(self) -> RankedRegions:
+        """The anomalous pixels, region by region."""
+        return RankedRegions(regions_of(self.state), self.normal)
+
+    @cached_property
+    def bins(self) -> PixelBins:
+        """The pixels of each image, in bins."""
+        return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
+
+    def beside(self, models: Sequence[PixelRates]) -> PixelRates:
+        """The same with the bins of all models."""
+        pixels = copy(self)
+        edges = edges_of(*chain(*(model.anomalous.sides for model in models)))
+        pixels.bins = PixelBins(self.options, self.state, edges)
+        return pixels
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        if images is not None:
+            return self.bins.rates(images)
+        options, sides = self.options, self.anomalous.sides
+        wanted = _wanted(PIXEL_CURVE, options, self.normal.bits)
+        values, areas = self.anomalous.values_and_areas(wanted, options)
+        rates = level_rates(values, wanted, sides, "pixel_", options)
+        if options.pixel_threshold is not None:
+            rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
+        rates |= by_limit("aupro", options.limits, areas)
+        defects = defects_of(self.state)
+        if defects is not None:
+            _, areas = RankedRegions(defects, self.normal).values_and_areas({}, options)
+            rates |= by_limit("auspro", options.limits, areas)
+        return rates
+
+
+def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | None) -> Mapping[str, Quantity]:
+    """The quantities of a curve, and the operating points.
+
+    If scores were cut to `bits` bits, only quantities with bounds, as (value, end, end).
+    """
+    wanted = {**curve}
+    for name, point in options.operating_points.items():
+        wanted[name] = reached_point(*point)
+    return wanted if bits is None else bounded(wanted, bits)
+
+
+def level_rates(
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: AnomalyOptions,
+) -> Results:
+    """Values of quantities as rates, with a prefix to their names.
+
+    The best F1 has a threshold if one exists. With `thresholds`, operating points have one too, NaN if none exists.
+    If scores were cut, all rates have errors, and none has a threshold.
+    """
+    rates: Results = {}
+    for name, quantity in wanted.items():
+        value, threshold = values[name], None
+        if sides[0].bits is not None:
+            ends = tuple(end.value if isinstance(end, Reached) else end for end in value)
+            rates[f"{prefix}{name}"] = Rate(ends[0], quantity.higher, error=error_of(ends[0], ends))
+            continue
+        if isinstance(value, Reached):
+            if options.thresholds or name not in options.operating_points:
+                threshold = exceeded_threshold(value.score, sides)
+                threshold = None if math.isnan(threshold) and not options.thresholds else threshold
+            value = value.value
+        rates[f"{prefix}{name}"] = Rate(value, quantity.higher, threshold=threshold)
+    return rates
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
+    """As `decision_rates`, from the counts of samples called anomalous; 0 without positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
+
+
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """Cut a threshold to `bits` bits, as scores are; a score above it after the cut was above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
+class RankedRegions:
+    """The pixels of regions, ranked against the normal ones.
+
+    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
+    """
+
+    def __init__(self, regions: Regions, normal: Side) -> None:
+        self.regions = regions
+        ordered, self._order = sorted_with(regions.scores, indices(regions.scores))
+        self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
+
+    def values_and_areas(
+        self, wanted: Mapping[str, Quantity], options: AnomalyOptions
+    ) -> tuple[dict[str, Any], list[Rate]]:
+        """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
+
+        If scores were cut, areas have errors; areas at sampled thresholds have no bound and are left out.
+        """
+        (positives, negatives), sizes, limits = self.sides, self.regions.sizes, options.limits
+        if options.num_thresholds is not None:
+            values = quantities(positives, negatives, wanted) if wanted else {}
+            if negatives.bits is not None:
+                return values, []
+            pixels = (self.regions.scores, sizes, negatives.repeated())
+            areas = sampled_areas(*pixels, limits, options.num_thresholds)
+            return values, [Rate(area, higher=True) for area in areas]
+        overlap = {"": STEPS} if negatives.bits is None else bounded({"": STEPS}, negatives.bits)
+        values = quantities(positives, negatives, {**wanted, **overlap})
+        steps, total = values.pop(""), negatives.total
+        if negatives.bits is None:
+            areas = areas_up_to(steps, steps.of_pixels(self._order), sizes, total, limits)
+            return values, [Rate(area, higher=True) for area in areas]
+        step_of_pixel = steps[0].of_pixels(self._order)
+        ends = zip(*(areas_up_to(each, step_of_pixel, sizes, total, limits) for each in steps))
+        return values, [Rate(three[0], higher=True, error=error_of(three[0], three)) for three in ends]
+
+
+def edges_of(*sides: Side) -> np.ndarray:
+    """The edges of bins for anomalous and normal pixels, of one model or of several."""
+    return np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
+
+
+class PixelBins:
+    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
+
+    Parameters: options; state, with pixels image by image; edges, the highest score of each bin, ascending.
+    """
+
+    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], edges: np.ndarray) -> None:
+        self.options, self.state = options, state
+        self._bins = Rows(edges, np.ones(len(edges), np.int64))
+        self._normal = self._histograms(to_numpy(state["normal"]), state["num_normal"])
+        regions = regions_of(state)
+        self._anomalous = self._histograms(to_numpy(regions.scores), regions.num_pixels)
+        overlaps = {} if options.num_thresholds is not None else overlaps_of(state)  # sampled areas have no interval
+        self._overlaps = {name: (self._shares(each), each.numbers) for name, each in overlaps.items()}
+
+    def rates(self, images: np.ndarray) -> Results:
+        """Results where each image occurs `images` times."""
+        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
+        sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
+        wanted = _wanted(PIXEL_CURVE, self.options, None)
+        rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
+        if self.options.pixel_threshold is not None:
+            called = [int(each @ images) for each in self._called]
+            rates |= rates_of_decision(called[0], called[1], called[2], "pixel_")
+        fp = np.cumsum(negatives[::-1])[::-1]
+        for name, (shares, numbers) in self._overlaps.items():
+            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
+            areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
+            rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
+        return rates
+
+    def _histograms(self, scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """(bins, images), how many pixels there are of each, or sums of integer weights."""
+        length = len(self._bins.scores)
+        table = np.empty((length, len(numbers)), np.int64)
+        start = 0
+        for i, stop in enumerate(np.cumsum(numbers).tolist()):
+            here = None if weights is None else weights[start:stop]
+            table[:, i] = np.bincount(self._bins.places(scores[start:stop]), here, length)
+            start = stop
+        return table
+
+    def _shares(self, regions: Regions) -> np.ndarray:
+        """Histograms of the pixels of regions: each pixel is its share of its region, and shares of a region add up."""
+        whole, left = np.divmod(_OF_A_REGION, regions.sizes)  # the first `left` pixels get one more
+        begin = np.cumsum(regions.sizes) - regions.sizes
+        place = np.arange(int(regions.sizes.sum())) - np.repeat(begin, regions.sizes)
+        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(left, regions.sizes))
+        return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
+
+    @cached_property
+    def _called(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each image, the anomalous and the normal pixels above the threshold, and all anomalous ones."""
+        bits, state = self.state.get("significant_bits"), self.state
+        at = cut_threshold(self.options.pixel_threshold or 0.0, None if bits is None else int(bits))
+        num_pixels = regions_of(state).num_pixels
+        normal = exceeding(state["normal"], state["num_normal"], at)
+        return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
+
+
+def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
+    return np.einsum("bi,i->b", histograms, images)
+
+
+def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
+    """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
+
+    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
+    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
+    """
+    reach = limit * fp[0]
+    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
+    overlap, above, fp = overlap[first:], above[first:], fp[first:]
+    there = np.flatnonzero(overlap)
+    overlap, above, fp = overlap[there], above[there], fp[there]
+    whole = fp <= reach
+    areas = reach - (above + fp) / 2
+    at = np.flatnonzero(~whole)
+    areas[at] = (reach - above[at]) ** 2 / (2 * (fp[at] - above[at]))
+    return math.fsum((overlap * areas / reach).tolist())
+
+
 # ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
 #
 # AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
@@ -5651,16 +5864,6 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
 # an image's score is a mean over its pixels, and no curve has to be built.
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
-
-
-def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
-    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
-    if pimo_bounds is None:
-        return None
-    bounds = as_fractions(pimo_bounds, "pimo_bounds")
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
-    return bounds[0], bounds[1]
 
 
 def mean_aupimo(values: Sequence[float | None]) -> float:
@@ -5675,7 +5878,7 @@ class PimoPixels(NamedTuple):
     normal: (P,) the pixels of normal images, image by image
     normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
+    anomalous_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -5683,7 +5886,7 @@ class PimoPixels(NamedTuple):
     sizes: np.ndarray
     weights: np.ndarray
     anomalous: Array
-    judged_images: np.ndarray
+    anomalous_images: np.ndarray
     num_pixels: np.ndarray
 
 
@@ -5699,13 +5902,13 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         raise ValueError(
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
-    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
-    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
-    if not len(normal) or not len(judged):
+    normal, defective = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(defective):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(defective)}; leave pimo_bounds out to go without"
         )
     weights = pixel_weights(sizes[normal])
     smallest = int(weights.min()) / int(weights @ sizes[normal])
@@ -5720,8 +5923,8 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         sizes[normal],
         weights,
         _of_images(state["anomalous"], num_pixels, labels),
-        judged,
-        num_pixels[judged],
+        defective,
+        num_pixels[defective],
     )
 
 
@@ -5730,11 +5933,11 @@ def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> l
 
     See `aupimo`; raises as `pimo_pixels`.
     """
-    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
+    normal, _, sizes, weights, anomalous, defective, num_pixels = pimo_pixels(state, bounds)
     # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
     values: list[float | None] = [None] * len(state["num_normal"])
-    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+    for i, value in zip(defective.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
         values[i] = value
     return values
 
@@ -5808,13 +6011,13 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-class PimoRates(Judge):
+class PimoRates(MapRates):
     """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
-    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
+    Parameters: state of `AnomalySuite`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.state, self.bounds = state, bounds
         self.of_images = aupimo_of_images(state, bounds)
 
@@ -5831,7 +6034,7 @@ class PimoRates(Judge):
 class _DrawnPixels:
     """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.bounds = bounds
         pixels = pimo_pixels(state, bounds)
         ascending, owners = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
@@ -5845,12 +6048,12 @@ class _DrawnPixels:
         distinct, place = np.unique(steps.above * length + steps.fp, return_inverse=True)
         step = place[steps.of_pixels(at)]
         self.above, self.reached = np.divmod(distinct, length)
-        owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+        owner = np.repeat(pixels.anomalous_images, pixels.num_pixels)
         pairs, self.counts = np.unique(step * number + owner, return_counts=True)
         self.steps, self.owners = np.divmod(pairs, number)
         self.weights, self.sizes, self.num_pixels = np.zeros((3, number), np.int64)
         self.weights[pixels.normal_images], self.sizes[pixels.normal_images] = pixels.weights, pixels.sizes
-        self.num_pixels[pixels.judged_images] = pixels.num_pixels
+        self.num_pixels[pixels.anomalous_images] = pixels.num_pixels
 
     def mean(self, images: np.ndarray) -> float:
         """The mean AUPIMO over the drawn images that have anomalous pixels.
@@ -5883,307 +6086,177 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
         size = min(4 * size, len(scores))
 
 
-# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
-#
-# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = np.flatnonzero(counts)
-        before = np.zeros(len(there) + 1, np.int64)
-        np.cumsum(counts[there], out=before[1:])
-        return Side(self.scores[there], before)
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other.
-
-    If a stratum has more than `most` rows, by default `MAX_ROWS`, scores between two neighbouring quantiles of any
-    stratum are rounded up to the upper one, which moves a rank by less than 1/most of a stratum.
-    """
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
-# ---- anomaly/pixel_rates.py ------------------------------------------------------------------------------------------
-#
-# Rates of the pixels of drawn images: each image is a histogram of its pixels over common bins of the scores.
-#
-# Pixels of an image resemble each other, so intervals from resampled pixels would be several times too narrow. Images are
-# drawn instead, each with all its pixels, and a resample's histograms are sums of theirs. A region is the share of its
-# pixels in each bin.
-
-MAX_BINS = 1 << 12  # of the pixels of either kind
-_OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
-
-
-def edges_of(*sides: Side) -> np.ndarray:
-    """The edges of bins for anomalous and normal pixels, of one model or of several."""
-    return np.unique(np.concatenate([rows.scores for rows in rows_of_sides(*sides, most=MAX_BINS)]))
-
-
-class PixelBins:
-    """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly.
-
-    Parameters: options; state, with pixels image by image; edges, the highest score of each bin, ascending.
-    """
-
-    def __init__(self, options: MapOptions, state: AnomalyState, edges: np.ndarray) -> None:
-        self.options, self.state = options, state
-        self._bins = Rows(edges, np.ones(len(edges), np.int64))
-        self._normal = self._histograms(to_numpy(state["normal"]), to_numpy(state["num_normal"]))
-        regions = regions_of(state)
-        self._anomalous = self._histograms(to_numpy(regions.scores), regions.num_pixels)
-        overlaps = {} if options.num_thresholds is not None else overlaps_of(state)  # sampled areas have no interval
-        self._overlaps = {name: (self._shares(each), each.numbers) for name, each in overlaps.items()}
-
-    def rates(self, images: np.ndarray) -> Results:
-        """Results where each image occurs `images` times."""
-        positives, negatives = _summed(self._anomalous, images), _summed(self._normal, images)
-        sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = with_points(PIXEL_CURVE, self.options)
-        rates = level_rates(quantities(*sides, wanted), wanted, sides, "pixel_", self.options)
-        rates |= self._decisions(images)
-        fp = np.cumsum(negatives[::-1])[::-1]
-        for name, (shares, numbers) in self._overlaps.items():
-            overlap = _summed(shares, images) / (_OF_A_REGION * int(numbers @ images))
-            areas = [_area(overlap, fp - negatives, fp, limit) for limit in self.options.limits]
-            rates |= by_limit(name, self.options.limits, [Rate(area, higher=True) for area in areas])
-        return rates
-
-    def _histograms(self, scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """(bins, images), how many pixels there are of each, or sums of integer weights."""
-        length = len(self._bins.scores)
-        table = np.empty((length, len(numbers)), np.int64)
-        start = 0
-        for i, stop in enumerate(np.cumsum(numbers).tolist()):
-            here = None if weights is None else weights[start:stop]
-            table[:, i] = np.bincount(self._bins.places(scores[start:stop]), here, length)
-            start = stop
-        return table
-
-    def _shares(self, regions: Regions) -> np.ndarray:
-        """Histograms of the pixels of regions: each pixel is its share of its region, and shares of a region add up."""
-        whole, left = np.divmod(_OF_A_REGION, regions.sizes)  # the first `left` pixels get one more
-        begin = np.cumsum(regions.sizes) - regions.sizes
-        place = np.arange(int(regions.sizes.sum())) - np.repeat(begin, regions.sizes)
-        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(left, regions.sizes))
-        return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
-
-    def _decisions(self, images: np.ndarray) -> Results:
-        if self.options.pixel_threshold is None:
-            return {}
-        tp, fp, num_positives = (int(each @ images) for each in self._called)
-        return rates_of_decision(tp, fp, num_positives, "pixel_")
-
-    @cached_property
-    def _called(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of each image, the anomalous and the normal pixels above the threshold, and all anomalous ones."""
-        bits, state = self.state.get("significant_bits"), self.state
-        at = cut_threshold(self.options.pixel_threshold or 0.0, None if bits is None else int(bits))
-        num_pixels = regions_of(state).num_pixels
-        normal = exceeding(state["normal"], to_numpy(state["num_normal"]), at)
-        return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
-
-
-def _summed(histograms: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """The sum of the images' histograms; of integers, so it is exact, and twice as fast as by matmul."""
-    return np.einsum("bi,i->b", histograms, images)
-
-
-def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
-    """AUPRO up to a limit, from the mean share of regions' pixels in each bin, and the normal pixels over the bin.
-
-    A bin with a ramp from `above` to `fp` below the limit has the area limit − (above + fp)/2 under its share, and a
-    bin that the limit cuts (limit − above)² / (2·(fp − above)); in normal pixels, of which the limit is `reach`.
-    """
-    reach = limit * fp[0]
-    first = int(np.searchsorted(-above, -reach, side="right"))  # bins of lower scores have no area
-    overlap, above, fp = overlap[first:], above[first:], fp[first:]
-    there = np.flatnonzero(overlap)
-    overlap, above, fp = overlap[there], above[there], fp[there]
-    whole = fp <= reach
-    areas = reach - (above + fp) / 2
-    at = np.flatnonzero(~whole)
-    areas[at] = (reach - above[at]) ** 2 / (2 * (fp[at] - above[at]))
-    return math.fsum((overlap * areas / reach).tolist())
-
-
-# Rates of pixels: of their curves, of decisions at a threshold, and areas under the mean overlap of regions.
-
-
-class PixelRates(Judge):
-    """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores.
-
-    With `in_place`, the normal pixels of the state are sorted in place, which saves memory.
-    Raises ValueError unless there are anomalous and normal pixels.
-    """
-
-    def __init__(self, options: MapOptions, state: AnomalyState, *, in_place: bool = False) -> None:
-        self.options, self.state = options, state
-        _, normal, counts = level_scores(state, "pixel")
-        bits = int(state["significant_bits"]) if "significant_bits" in state else None
-        if in_place and is_numpy_array(normal) and normal.dtype in (np.float32, np.float64) and counts is None:
-            sort_in_place(normal)
-            self.normal = Side(normal, None, bits)
-        else:
-            self.normal = as_side(normal, counts, bits=bits)
-
-    @cached_property
-    def anomalous(self) -> RankedRegions:
-        """The anomalous pixels, region by region."""
-        return RankedRegions(regions_of(self.state), self.normal)
-
-    @cached_property
-    def bins(self) -> PixelBins:
-        """The pixels of each image, in bins."""
-        return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
-
-    def beside(self, judges: Sequence[PixelRates]) -> PixelRates:
-        """The same with the bins of all models."""
-        judge = copy(self)
-        edges = edges_of(*chain(*(own.anomalous.sides for own in judges)))
-        judge.bins = PixelBins(self.options, self.state, edges)
-        return judge
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times."""
-        return self._exact() if images is None else self.bins.rates(images)
-
-    def _exact(self) -> Results:
-        options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
-        wanted = with_ends(with_points(PIXEL_CURVE, options), bits)
-        values, areas = self.anomalous.values_and_areas(wanted, options)
-        rates = level_rates(values, wanted, sides, "pixel_", options)
-        rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
-        rates |= by_limit("aupro", options.limits, areas)
-        defects = defects_of(self.state)
-        if defects is not None:
-            rates |= by_limit(
-                "auspro", options.limits, RankedRegions(defects, self.normal).values_and_areas({}, options)[1]
-            )
-        return rates
-
-
-class RankedRegions:
-    """The pixels of regions, ranked against the normal ones.
-
-    Parameters: regions; normal, the side of the normal pixels; the scores of all pixels were cut to its bits.
-    """
-
-    def __init__(self, regions: Regions, normal: Side) -> None:
-        self.regions = regions
-        ordered, self._order = sorted_with(regions.scores, indices(regions.scores))
-        self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
-
-    def values_and_areas(
-        self, wanted: Mapping[str, Quantity], options: MapOptions
-    ) -> tuple[dict[str, Any], list[Rate]]:
-        """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
-
-        If scores were cut, areas have errors; areas at sampled thresholds have no bound and are left out.
-        """
-        positives, negatives = self.sides
-        _, sizes, _ = self.regions
-        if options.num_thresholds is not None:
-            values = quantities(positives, negatives, wanted) if wanted else {}
-            if negatives.bits is not None:
-                return values, []
-            pixels = (self.regions.scores, sizes, negatives.repeated())
-            areas = sampled_areas(*pixels, options.limits, options.num_thresholds)
-            return values, [Rate(area, higher=True) for area in areas]
-        overlap = with_ends({"": STEPS}, negatives.bits)
-        values = quantities(positives, negatives, {**wanted, **overlap})
-        steps = values.pop("") if negatives.bits is not None else (values.pop(""),)
-        step_of_pixel = steps[0].of_pixels(self._order)
-        ends = [*zip(*(areas_up_to(each, step_of_pixel, sizes, negatives.total, options.limits) for each in steps))]
-        errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]
-        return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]
-
-
 # ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
 #
-# Rates of images, from their scores and labels.
+# anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
-class ImageRates(Judge):
-    """Rates of images: areas and points of their curves, and decisions at a threshold.
+@dataclass(kw_only=True, eq=False, repr=False)
+class AnomalySuite(AnomalyOptions):
+    """Metrics of anomaly maps, of images and of pixels.
 
-    Raises ValueError unless there are anomalous and normal images.
+    Columns: see `reduce`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
+    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
+    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
+    Options, in addition to the common ones (see `Metric`):
+
+    integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
+    levels: "image", "pixel" or both
+    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
+    thresholds: whether to add the thresholds of the points
+    num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_areas`); None takes all
+    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
+    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
+    pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
+    per_image: add the table of images (see `per_image_table`), at the thresholds chosen, else those of the best F1
+    image_reduction, significant_bits, ignore_value, regions: see `reduce`. Fixed at load
+
+    Raises ValueError if a level has only one class.
+
+    >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
+    >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
+    >>> AnomalySuite(levels="image").compute(predictions=maps, references=masks)["image_auroc"]
+    1.0
     """
 
-    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
-        self.options, self.state = options, state
-        self.sides = sort_sides(*level_sides(state, "image"))
+    name = "anomaly_suite"
+    fixed_options = frozenset(
+        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
+    )
+    countable_tables = {"normal_counts": ("normal",)}
+    truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
+    owned_arrays = frozenset({"normal"})  # by far the most of a state
 
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times."""
-        sides = self.sides if images is None else self._drawn(images)
-        wanted = with_points(IMAGE_CURVE, self.options)
-        rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", self.options)
-        return rates | decision_rates(*sides, self.options.image_threshold, "image_")
+    def reduce(
+        self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None
+    ) -> AnomalyState:
+        """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
-    def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
-        scores, labels = to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"])
-        kinds = ((images > 0) & labels, (images > 0) & ~labels)
-        return sort_sides(*(as_side(scores[kind], images[kind]) for kind in kinds))
+        Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
+        masks of equal shapes, 0 or False for normal, or dicts {"masks": (D, H, W), "saturation_areas": (D,)} with a
+        mask for each defect of an image, which are united; image_scores and image_labels (N,), by default those of the
+        pixels (see below) and whether the mask has an anomaly; samples (N,), the id of the sample that each image
+        shows, a string or an integer.
 
+        Options: image_reduction, the score of an image: the "max" or "mean" of its map, or an int k for the mean of the
+        k highest pixels; significant_bits in [4, 52], the number of bits kept of each pixel's score (see `cut`), for
+        memory that does not grow with the normal pixels, unless intervals are requested at load, and None keeps all.
+        Scores of images are never cut; ignore_value, the value of void pixels in the masks, such as 255: they are
+        neither normal nor anomalous, separate regions, and do not affect the scores and labels of images; regions,
+        "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of
+        the image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for
+        min_predicted and min_object).
 
-# A state of anomaly_suite, prepared: pixels sorted once, and images as rows.
+        Returns an `AnomalyState`.
+        Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+        anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
+        label.
+        """
+        rule = self.component_rule
+        images = checked_images(predictions, references, self.ignore_value, self.regions)
+        state: Any = image_columns(images, image_scores, image_labels, self.image_reduction)
+        state["image_reduction"] = np.asarray(str(self.image_reduction))
+        state |= pixels_by_region(images, self.regions)
+        if images.defects is not None:
+            state |= saturated_pixels(images.maps, images.defects)
+        if rule is not None:
+            state |= component_columns(images, rule)
+        if samples is not None:
+            state["samples"] = as_sample_ids(samples, images.maps)
+        if self.significant_bits is not None:
+            state |= {name: cut(state[name], self.significant_bits) for name in SCORES_OF_PIXELS if name in state}
+            state["significant_bits"] = np.asarray(self.significant_bits)
+        if self.ignore_value is not None:
+            state["ignore_value"] = np.asarray(self.ignore_value)
+        if self.regions != "components":
+            state["regions"] = np.asarray(self.regions)
+        reduced: AnomalyState = state
+        return reduced
 
+    def as_state(self, state: Mapping[str, Any]) -> AnomalyState:
+        """Check a state from elsewhere."""
+        return checked_state(state, self)
 
-class TablesMaps(Protocol):
-    """A metric that has tables beside its results."""
+    def prepare(self, state: Any) -> PreparedMaps:
+        """Sort images and pixels; with groups_without="skip", leave out a level that lacks a class."""
+        parts: dict[str, MapRates] = {}
+        missing: list[MissingClassError] = []
+        for name, part in self._parts(state).items():
+            try:
+                parts[name] = part()
+            except MissingClassError as error:
+                missing.append(error)
+        if missing and (self.groups_without == "raise" or not parts):
+            raise missing[0]
+        return PreparedMaps(self, state, parts)
+
+    def _parts(self, state: AnomalyState) -> dict[str, Callable[[], MapRates]]:
+        """What the parts of the results are made by, level by level."""
+        parts: dict[str, Callable[[], MapRates]] = {}
+        for level in self.chosen_levels:
+            if level == "image":
+                parts["image"] = partial(ImageRates, self, state)
+                if "samples" in state:
+                    parts["sample"] = partial(SampleRates, state)
+                continue
+            in_place = self.owns_state and self.counts_rows()
+            parts["pixel"] = partial(PixelRates, self, state, in_place=in_place)
+            if self.bounds is not None:
+                parts["pimo"] = partial(PimoRates, state, self.bounds)
+            if self.components:
+                found_at = float(state["component_threshold"])
+                if found_at != self.pixel_threshold:
+                    raise ValueError(
+                        f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, "
+                        "not at compute"
+                    )
+                parts["components"] = partial(ComponentRates, state)
+        return parts
+
+    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
+        parts = super()._reduced(columns)
+        if GROUPS in columns and "samples" in columns:
+            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
+        return parts
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        states = super()._states(batches)
+        check_one_group(states)
+        return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """Tables of the images."""
+        """The table of images, with `per_image`."""
+        check_thresholds_exist(results)
+        if not self.per_image:
+            return {}
+        thresholds = {f"{level}_threshold": self._threshold_of_table(level, results) for level in LEVELS}
+        pimo = prepared.parts.get("pimo")
+        of_images = pimo.of_images if isinstance(pimo, PimoRates) else None
+        return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
+
+    def _threshold_of_table(self, level: str, results: Results) -> float | None:
+        """The threshold chosen, else that of the best F1; None where the best F1 has none, or is no result."""
+        best: Any = results.get(f"{level}_f1_max")
+        if best is None or best.threshold is None:
+            return None
+        chosen: float | None = getattr(self, f"{level}_threshold")
+        return best.threshold if chosen is None else chosen
+
+    def counts_rows(self) -> bool:
+        """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""
+        # of pixels that were cut, the table says nothing
+        table = self.per_image and self.significant_bits is None
+        return self.confidence_level is None and self.pimo_bounds is None and not table
 
 
 class PreparedMaps(Prepared):
-    """Images, or samples of several, each with its pixels, and the judges that give the results, by name.
+    """Images, or samples of several, each with its pixels, and the parts of the results, by name.
 
     Raises ValueError for rows of a state in which pixels of several images have been counted together.
     """
 
-    def __init__(self, metric: TablesMaps, state: AnomalyState, judges: Mapping[str, Judge]) -> None:
-        self.metric, self.state, self.judges = metric, state, judges
+    def __init__(self, metric: AnomalySuite, state: AnomalyState, parts: Mapping[str, MapRates]) -> None:
+        self.metric, self.state, self.parts = metric, state, parts
 
     @cached_property
     def _images(self) -> ImageRows:
@@ -6206,217 +6279,24 @@ class PreparedMaps(Prepared):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn images."""
         images = None if counts is None else np.where(self._images.standing, counts[self._images.of_images], 0)
-        return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
+        results: Results = {}
+        for part in self.parts.values():
+            results |= part.rates(images)
+        return results
 
     def rows(self) -> np.ndarray:
         """The row of each image; −1 for all but the first image of a sample."""
         return np.where(self._images.first, self._images.of_images, -1)
 
     def beside(self, models: Sequence[Prepared]) -> PreparedMaps:
-        """The same with judges that merge pixels as those of all models do."""
-        every = [model.judges for model in models if isinstance(model, PreparedMaps)]
-        judges = {name: judge.beside([own[name] for own in every]) for name, judge in self.judges.items()}
-        return PreparedMaps(self.metric, self.state, judges)
+        """The same, with pixels merged as those of all models are."""
+        every = [model.parts for model in models if isinstance(model, PreparedMaps)]
+        parts = {name: part.beside([own[name] for own in every]) for name, part in self.parts.items()}
+        return PreparedMaps(self.metric, self.state, parts)
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
         return self.metric.tables(self, results)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AnomalySuite(Metric):
-    """Metrics of anomaly maps, of images and of pixels.
-
-    Columns: see `reduce_maps`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
-    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
-    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
-    Options, in addition to the common ones (see `Metric`):
-
-    integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
-    levels: "image", "pixel" or both
-    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
-    thresholds: whether to add the thresholds of the points
-    num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_aupro`); None takes all
-    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
-    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
-    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
-    pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
-    per_image: add the table of images (see `per_image_table`), at the thresholds chosen, else those of the best F1
-    image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
-
-    Raises ValueError if a level has only one class.
-
-    >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
-    >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
-    >>> AnomalySuite(levels="image").compute(predictions=maps, references=masks)["image_auroc"]
-    1.0
-    """
-
-    name = "anomaly_suite"
-    fixed_options = frozenset(
-        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
-    )
-    countable_tables = {"normal_counts": ("normal",)}
-    truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
-    owned_arrays = frozenset({"normal"})  # by far the most of a state
-
-    integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
-    levels: str | Sequence[str] = LEVELS
-    points: str | Sequence[str] = ()
-    thresholds: bool = False
-    num_thresholds: int | None = None
-    image_threshold: float | None = None
-    pixel_threshold: float | None = None
-    components: bool = False
-    min_predicted: int = 0
-    min_object: int = 0
-    pimo_bounds: Sequence[float] | None = None
-    per_image: bool = False
-    image_reduction: str | int = "max"
-    significant_bits: int | None = None
-    ignore_value: int | None = None
-    regions: str = DEFAULT_REGIONS
-
-    def __post_init__(self) -> None:
-        """Check each option."""
-        super().__post_init__()
-        _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
-        self.thresholds = as_bool(self.thresholds, "thresholds")
-        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
-        for name in ("image_threshold", "pixel_threshold"):
-            if getattr(self, name) is not None:
-                setattr(self, name, as_threshold(getattr(self, name), name))
-        self.components = as_bool(self.components, "components")
-        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
-        self.min_object = as_int(self.min_object, "min_object", 0)
-        self.per_image = as_bool(self.per_image, "per_image")
-        check_reduction(self.image_reduction)
-        self.significant_bits = check_bits(self.significant_bits)
-        self.ignore_value = check_ignore_value(self.ignore_value)
-        self.regions = check_regions(self.regions)
-
-    @property
-    def limits(self) -> list[float]:
-        """The limits of AUPRO."""
-        return as_fractions(self.integration_limits, "integration_limits")
-
-    @property
-    def operating_points(self) -> Points:
-        """The rate, the bounded rate and the bound of each of the points."""
-        return check_points(self.points)
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The bounds of AUPIMO."""
-        return check_pimo_bounds(self.pimo_bounds)
-
-    def reduce(
-        self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None
-    ) -> AnomalyState:
-        """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images."""
-        return map_state(
-            predictions,
-            references,
-            image_scores,
-            image_labels,
-            samples,
-            image_reduction=self.image_reduction,
-            significant_bits=self.significant_bits,
-            ignore_value=self.ignore_value,
-            regions=self.regions,
-            components=self.components,
-            pixel_threshold=self.pixel_threshold,
-            min_predicted=self.min_predicted,
-            min_object=self.min_object,
-        )
-
-    def as_state(self, state: Mapping[str, Any]) -> AnomalyState:
-        """Check a state from elsewhere."""
-        return as_anomaly_state(
-            state,
-            image_reduction=self.image_reduction,
-            significant_bits=self.significant_bits,
-            ignore_value=self.ignore_value,
-            regions=self.regions,
-            components=self.components,
-            pixel_threshold=self.pixel_threshold,
-            min_predicted=self.min_predicted,
-            min_object=self.min_object,
-        )
-
-    def prepare(self, state: Any) -> PreparedMaps:
-        """Sort images and pixels; with groups_without="skip", leave out a level that lacks a class."""
-        judges: dict[str, Judge] = {}
-        missing: list[MissingClassError] = []
-        for name, judge in self._judges(state).items():
-            try:
-                judges[name] = judge()
-            except MissingClassError as error:
-                missing.append(error)
-        if missing and (self.groups_without == "raise" or not judges):
-            raise missing[0]
-        return PreparedMaps(self, state, judges)
-
-    def _judges(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        judges: dict[str, Callable[[], Judge]] = {}
-        for level in check_levels(self.levels):
-            judges |= self._of_images(state) if level == "image" else self._of_pixels(state)
-        return judges
-
-    def _of_images(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        judges: dict[str, Callable[[], Judge]] = {"image": partial(ImageRates, self, state)}
-        return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
-
-    def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        judges: dict[str, Callable[[], Judge]] = {
-            "pixel": partial(PixelRates, self, state, in_place=self.owns_state and self.counts_rows())
-        }
-        if self.bounds is not None:
-            judges["pimo"] = partial(PimoRates, state, self.bounds)
-        if self.components:
-            found_at = float(state["component_threshold"])
-            if found_at != self.pixel_threshold:
-                raise ValueError(
-                    f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, not "
-                    "at compute"
-                )
-            judges["components"] = partial(ComponentJudge, state)
-        return judges
-
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        parts = super()._reduced(columns)
-        if GROUPS in columns and "samples" in columns:
-            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
-        return parts
-
-    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-        states = super()._states(batches)
-        check_one_group(states)
-        return states
-
-    def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
-        """The table of images, with `per_image`."""
-        check_thresholds_exist(results)
-        if not self.per_image:
-            return {}
-        thresholds = {f"{level}_threshold": self._threshold_of_table(level, results) for level in LEVELS}
-        pimo = prepared.judges.get("pimo")
-        of_images = pimo.of_images if isinstance(pimo, PimoRates) else None
-        return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
-
-    def _threshold_of_table(self, level: str, results: Results) -> float | None:
-        """The threshold chosen, else that of the best F1; None where the best F1 has none, or is no result."""
-        best: Any = results.get(f"{level}_f1_max")
-        if best is None or best.threshold is None:
-            return None
-        chosen: float | None = getattr(self, f"{level}_threshold")
-        return best.threshold if chosen is None else chosen
-
-    def counts_rows(self) -> bool:
-        """Whether equal rows are counted: not if intervals, AUPIMO or a table of images need each pixel's image."""
-        # of pixels that were cut, the table says nothing
-        table = self.per_image and self.significant_bits is None
-        return self.confidence_level is None and self.pimo_bounds is None and not table
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------

@@ -15,26 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, on_device, to_numpy
-from ..arrays.checks import as_fractions
 from ..arrays.sorting import indices, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import STEPS
-from .decisions import Judge
-from .maps import AnomalyState
+from .rates import MapRates
 from .regions import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
-
-
-def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
-    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
-    if pimo_bounds is None:
-        return None
-    bounds = as_fractions(pimo_bounds, "pimo_bounds")
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
-    return bounds[0], bounds[1]
 
 
 def mean_aupimo(values: Sequence[float | None]) -> float:
@@ -49,7 +37,7 @@ class PimoPixels(NamedTuple):
     normal: (P,) the pixels of normal images, image by image
     normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
     anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    judged_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
+    anomalous_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
     normal: Array
@@ -57,7 +45,7 @@ class PimoPixels(NamedTuple):
     sizes: np.ndarray
     weights: np.ndarray
     anomalous: Array
-    judged_images: np.ndarray
+    anomalous_images: np.ndarray
     num_pixels: np.ndarray
 
 
@@ -73,13 +61,13 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         raise ValueError(
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
-    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
-    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
-    if not len(normal) or not len(judged):
+    normal, defective = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(defective):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(defective)}; leave pimo_bounds out to go without"
         )
     weights = pixel_weights(sizes[normal])
     smallest = int(weights.min()) / int(weights @ sizes[normal])
@@ -94,8 +82,8 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
         sizes[normal],
         weights,
         _of_images(state["anomalous"], num_pixels, labels),
-        judged,
-        num_pixels[judged],
+        defective,
+        num_pixels[defective],
     )
 
 
@@ -104,11 +92,11 @@ def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> l
 
     See `aupimo`; raises as `pimo_pixels`.
     """
-    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
+    normal, _, sizes, weights, anomalous, defective, num_pixels = pimo_pixels(state, bounds)
     # pixels that all weigh 1 need no weights
     each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
     values: list[float | None] = [None] * len(state["num_normal"])
-    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+    for i, value in zip(defective.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
         values[i] = value
     return values
 
@@ -182,13 +170,13 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
-class PimoRates(Judge):
+class PimoRates(MapRates):
     """The mean AUPIMO between bounds; of_images (N,), the AUPIMO of each image, None for an image without one.
 
-    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
+    Parameters: state of `AnomalySuite`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
     """
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.state, self.bounds = state, bounds
         self.of_images = aupimo_of_images(state, bounds)
 
@@ -205,7 +193,7 @@ class PimoRates(Judge):
 class _DrawnPixels:
     """Normal pixels in descending order, and the steps between two of them at which the anomalous pixels lie."""
 
-    def __init__(self, state: AnomalyState, bounds: tuple[float, float]) -> None:
+    def __init__(self, state: Mapping[str, Any], bounds: tuple[float, float]) -> None:
         self.bounds = bounds
         pixels = pimo_pixels(state, bounds)
         ascending, owners = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
@@ -219,12 +207,12 @@ class _DrawnPixels:
         distinct, place = np.unique(steps.above * length + steps.fp, return_inverse=True)
         step = place[steps.of_pixels(at)]
         self.above, self.reached = np.divmod(distinct, length)
-        owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+        owner = np.repeat(pixels.anomalous_images, pixels.num_pixels)
         pairs, self.counts = np.unique(step * number + owner, return_counts=True)
         self.steps, self.owners = np.divmod(pairs, number)
         self.weights, self.sizes, self.num_pixels = np.zeros((3, number), np.int64)
         self.weights[pixels.normal_images], self.sizes[pixels.normal_images] = pixels.weights, pixels.sizes
-        self.num_pixels[pixels.judged_images] = pixels.num_pixels
+        self.num_pixels[pixels.anomalous_images] = pixels.num_pixels
 
     def mean(self, images: np.ndarray) -> float:
         """The mean AUPIMO over the drawn images that have anomalous pixels.

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, to_numpy
-from ..arrays.checks import as_fractions, as_int, as_labels, as_scores
+from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.checks import as_fractions, as_labels, as_scores
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, runs_of_work, threads_for, worth_compiling
 from ..ranking.counts import Counts, Side, as_side, check_both_classes, runs, sort_sides
@@ -98,8 +98,7 @@ def _steps(counts: Counts) -> Steps:
 
 
 def _joined_steps(parts: list[Steps], *_: int) -> Steps:
-    xp = array_namespace(parts[0].above)
-    return Steps(*(xp.concat(columns) for columns in zip(*parts)))
+    return Steps(*map(array_namespace(parts[0].above).concat, zip(*parts)))
 
 
 # Before scores were cut, the ramp of a pixel lay within its step: so the area is between those of steps at either end
@@ -121,32 +120,31 @@ def areas_up_to(
     (0, 1], exact as fractions share/unit, so that n = reach/unit with the integer reach = share·N.
     Returns a float in [0, 1] for each limit.
     """
-    fractions = [limit.as_integer_ratio() for limit in limits]
-    reaches = [(share * num_normal, unit) for share, unit in fractions]  # limits in normal pixels, times unit
-    places = [_before_and_at(steps, *reach) for reach in reaches]
-    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
-    areas = []
-    for (reach, unit), (end, cut), (count, twice, begun) in zip(reaches, places, zip(*[iter(sums)] * 3)):
-        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
-        # of a region: count·n − twice/2, and (begun − count)·(n − low)²/(2·width) of the pixels that are cut; all over
-        # one denominator, so that each region's term is rounded once
-        ramp = (reach - low * unit) ** 2
-        over = 2 * unit * width * len(region_sizes) * reach
-        regions = zip(count, twice, begun, region_sizes.tolist())
-        areas.append(
-            math.fsum(
-                ((2 * n * reach - s * unit) * width * unit + (b - n) * ramp) / (over * size)
-                for n, s, b, size in regions
-            )
-        )
-    return areas
-
-
-def _before_and_at(steps: Steps, reach: int, unit: int) -> tuple[int, int]:
-    """The number of steps that end before a limit or at it, and that number plus one if it cuts the next step."""
     xp = array_namespace(steps.fp)
-    end = int(xp.count_nonzero(steps.fp <= reach // unit))
-    return end, max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))
+    reaches, places = [], []
+    for limit in limits:
+        share, unit = limit.as_integer_ratio()
+        reach = share * num_normal  # the limit in normal pixels, n = reach/unit
+        end = int(xp.count_nonzero(steps.fp <= reach // unit))  # steps that end before the limit or at it
+        cut = max(end, int(xp.count_nonzero(steps.above < -(-reach // unit))))  # and one more if it is cut
+        reaches.append((reach, unit))
+        places.append((end, cut))
+    sums = _region_sums(step_of_pixel, steps.above + steps.fp, places, region_sizes)
+    sizes, areas = region_sizes.tolist(), []
+    for i, (reach, unit) in enumerate(reaches):
+        end, cut = places[i]
+        low, width = (int(steps.above[end]), int(steps.fp[end] - steps.above[end])) if cut > end else (0, 1)
+        # of a region, with m = before and c = begun − before pixels whose ramps end before the limit or are cut by it:
+        #   (m·n − twice/2 + c·(n − low)²/(2·width)) / (size·K·n),
+        # all over one denominator in integers, so that each region's term is rounded once
+        ramp = (reach - low * unit) ** 2
+        over = 2 * unit * width * len(sizes) * reach
+        terms = []
+        for before, twice, begun, size in zip(*sums[3 * i : 3 * i + 3], sizes):
+            whole = (2 * before * reach - twice * unit) * width * unit
+            terms.append((whole + (begun - before) * ramp) / (over * size))
+        areas.append(math.fsum(terms))
+    return areas
 
 
 def _region_sums(
@@ -194,44 +192,41 @@ def _region_sums_by_block(
 ) -> list[list[int]]:
     """As `_region_sums`, some pixels at a time."""
     xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if is_numpy_array(step_of_pixel) else max(1, total)
+    block = _PIXELS if isinstance(step_of_pixel, np.ndarray) else max(1, total)
     ends = np.cumsum(region_sizes)
-    parts = [[np.zeros(0, np.int64)] for _ in range(3 * len(places))]
-    before = [0] * len(parts)
+    number = 3 * len(places)
+    sums, done = [np.zeros((number, 1), np.int64)], np.zeros((number, 1), np.int64)
     for start in range(0, total, block):
         pixels = step_of_pixel[start : start + block]
         twice = both[pixels]
-        columns = [column for end, cut in places for column in (pixels < end, (pixels < end) * twice, pixels < cut)]
-        last = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        for i, column in enumerate(columns):
-            sums = xp.cumulative_sum(column, dtype=xp.int64)
-            parts[i].append(to_numpy(sums[on_device(last, sums)]) + before[i])
-            before[i] += int(sums[-1])
-    return [np.diff(np.concatenate(part), prepend=0).tolist() for part in parts]
+        # of the regions that end here, the places of their last pixels; then that of the block's
+        here = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
+        last = on_device(np.append(here, pixels.shape[0] - 1), pixels)
+        running = []
+        for end, cut in places:
+            before = pixels < end
+            for column in (before, before * twice, pixels < cut):
+                running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
+        block_sums = to_numpy(xp.stack(running)) + done
+        sums.append(block_sums[:, :-1])
+        done = block_sums[:, -1:]
+    return np.diff(np.concatenate(sums, axis=1)).tolist()
 
 
 # AUPRO from a sampled curve, as in some evaluations: approximate.
 
 
-def sampled_aupro(region_scores: Any, region_sizes: Any, normal: Any, limits: Any, num_thresholds: int) -> list[float]:
-    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
+def sampled_areas(
+    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
+) -> list[float]:
+    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels, which ascend. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N, which is wrong if scores tie. A pixel is
     anomalous iff score > threshold; the curve is cut at the limit by interpolation.
 
-    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
+    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns a float for each limit.
     Source: PyADMetric's PRO, as in the evaluation of MVTec 3D-AD (Bergmann et al., VISAPP 2022).
     """
-    limits = as_fractions(limits, "integration_limits")
-    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    scores, sizes, others = checked_pixels(region_scores, region_sizes, normal)
-    return sampled_areas(scores, sizes, others.repeated(), limits, num_thresholds)
-
-
-def sampled_areas(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
-) -> list[float]:
-    """As `sampled_aupro`, of checked pixels; the normal ones ascend."""
     normal, scores = to_numpy(normal), to_numpy(region_scores)
     ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
     # a pixel exceeds the first so many of the thresholds

@@ -1,23 +1,23 @@
 """Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
 
-Objects and predicted components are judged by counts of pixels. So an image is reduced to four columns of integers,
+Objects and predicted components are compared by counts of pixels. So an image is reduced to four columns of integers,
 however large its map is, and all decisions are comparisons of integers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, to_numpy
-from ..arrays.checks import as_bool, as_int, integer_column
+from ..arrays.arrays import MAX_EXACT, to_numpy
+from ..arrays.checks import integer_column
 from ..arrays.exact import RATIO_UNIT, sum_of_ratios
-from ..metric.results import Rate, Results
-from .decisions import Judge, as_threshold
+from .masks import CheckedImages
+from .options import ComponentRule
 from .regions import check_sum, connected_components
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
+COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
+    "num_objects": ("object_found", "object_expected"),
+    "num_components": ("component_inside", "component_sizes"),
+}
+OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
+COMPONENT_ARRAYS = (*COMPONENT_TABLES, *OF_COMPONENTS, *ComponentRule._fields)
 
 
 class Components(NamedTuple):
@@ -81,8 +87,8 @@ def components_of(
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, judged = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[judged], sizes[judged])
+    kept, counted = areas > 0, sizes > 0
+    return Components(matched[kept], (areas + around)[kept], inside[counted], sizes[counted])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -100,8 +106,8 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
     return counts, pixels
 
 
-class ComponentRates(NamedTuple):
-    """Rates of components.
+class ComponentMeans(NamedTuple):
+    """Means over components.
 
     siou, ppv: the means over all objects and over all predicted components; None without any
     segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
@@ -114,7 +120,7 @@ class ComponentRates(NamedTuple):
 
 def component_rates(
     components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
-) -> ComponentRates:
+) -> ComponentMeans:
     """Mean sIoU, mean PPV and mean F1 of components.
 
     F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
@@ -123,7 +129,7 @@ def component_rates(
     by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
 
     >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
-    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    ComponentMeans(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
     """
     matched, expected, inside, sizes = components
     of_objects = np.ones(len(matched), np.int64) if object_counts is None else object_counts
@@ -134,7 +140,7 @@ def component_rates(
         tp = int(of_objects[20 * matched >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
-    return ComponentRates(
+    return ComponentMeans(
         _mean(matched, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
@@ -146,15 +152,6 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 
 
 # Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
-
-
-_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
-COMPONENT_TABLES = {  # a part and the whole of each entry, by the column that holds how many entries an image has
-    "num_objects": ("object_found", "object_expected"),
-    "num_components": ("component_inside", "component_sizes"),
-}
-_OF_COMPONENTS = [name for columns in COMPONENT_TABLES.values() for name in columns]  # in the order of `Components`
-COMPONENT_ARRAYS = (*COMPONENT_TABLES, *_OF_COMPONENTS, *_FOUND_BY)
 
 
 class ComponentColumns(TypedDict):
@@ -177,37 +174,13 @@ class ComponentColumns(TypedDict):
     min_object: NotRequired[np.ndarray]
 
 
-class ComponentRule(NamedTuple):
-    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
+def component_columns(images: CheckedImages, rule: ComponentRule) -> ComponentColumns:
+    """The components of maps; objects are the numbered regions of masks, or their connected ones.
 
-    threshold: float
-    min_predicted: int
-    min_object: int
-
-
-def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
-    """Check the options of components; None without components."""
-    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
-    if not as_bool(components, "components"):
-        return None
-    if pixel_threshold is None:
-        raise ValueError(
-            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
-            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
-        )
-    return ComponentRule(as_threshold(pixel_threshold, "pixel_threshold"), *sizes)
-
-
-def component_columns(
-    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
-) -> ComponentColumns:
-    """The components of maps.
-
-    Parameters: maps; masks, of region numbers, or of booleans with connected regions as objects; voids, where pixels
-    are void, None for nowhere; rule. Raises ValueError for a map of one row, which has no neighbours to grow from.
+    Raises ValueError for a map of one row, which has no neighbours to grow from.
     """
     by_map: list[Components] = []
-    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+    for i, (score_map, mask) in enumerate(zip(images.maps, images.masks)):
         scores, objects = to_numpy(score_map), to_numpy(mask)
         if min(scores.shape) == 1 < math.prod(scores.shape):
             raise ValueError(
@@ -215,16 +188,17 @@ def component_columns(
                 f"pixels, got shape {scores.shape}; leave components out to go without"
             )
         numbers = connected_components(objects) if objects.dtype == bool else objects
-        void = None if voids is None else to_numpy(voids[i])
+        void = None if images.voids is None else to_numpy(images.voids[i])
         # as an array of float64, the threshold is not rounded to the scores' type
-        predicted = scores > np.float64(rule.threshold)
-        by_map.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+        predicted = scores > np.float64(rule.component_threshold)
+        least = {"min_predicted": rule.min_predicted, "min_object": rule.min_object}
+        by_map.append(components_of(predicted, numbers, void, **least))
     columns: Any = {}
-    for place, name in enumerate(_OF_COMPONENTS):
+    for place, name in enumerate(OF_COMPONENTS):
         columns[name] = np.concatenate([np.zeros(0, np.int64), *(each[place] for each in by_map)])
     for number, (part, _) in COMPONENT_TABLES.items():
-        columns[number] = np.asarray([len(each[_OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
-    return columns | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+        columns[number] = np.asarray([len(each[OF_COMPONENTS.index(part)]) for each in by_map], np.int64)
+    return columns | {name: np.asarray(value) for name, value in rule._asdict().items()}
 
 
 def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
@@ -238,24 +212,9 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
         check_sum(columns[number], number, len(columns[whole]), whole)
         if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
             raise ValueError(f"state: expected {part} of at most {whole} each")
-    for name, value in zip(_FOUND_BY, rule):
+    for name, value in rule._asdict().items():
         stored = np.asarray(state[name])
         if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
             raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
         columns[name] = np.asarray(value)
     return columns
-
-
-class ComponentJudge(Judge):
-    """Mean sIoU, PPV and F1 of the components of a state; None if there is nothing to average."""
-
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self.components = Components(*(to_numpy(state[name]) for name in _OF_COMPONENTS))
-        self.numbers = [to_numpy(state[name]) for name in COMPONENT_TABLES]
-
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image occurs `images` times; NaN instead of None."""
-        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
-        rates = component_rates(self.components, *counts)._asdict()
-        none = None if images is None else Rate(math.nan, higher=True)
-        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}

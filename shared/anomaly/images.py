@@ -1,11 +1,10 @@
-"""Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels."""
+"""Images of a state: the samples that they show, the rows that resamples are drawn from, and their table."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,122 +13,17 @@ from ..arrays.arrays import (
     State,
     array_namespace,
     as_array,
-    is_numpy_array,
+    device_of,
     is_torch_array,
-    on_device,
     to_numpy,
-    widen,
     without_arrow,
 )
-from ..arrays.checks import as_int, check_lengths
-from ..arrays.threads import in_threads, parts_of, threads_for
+from ..arrays.checks import check_lengths
 from ..metric.groups import ALL, group_name, rows_of_groups
-from ..metric.prepared import MissingClassError
-from ..metric.results import Rate, Results
-from ..ranking.counts import as_side, sort_sides
-from ..ranking.curves import AUROC, AVERAGE_PRECISION, F1_MAX
-from ..ranking.quantities import quantities
-from .decisions import Judge
+from .components import COMPONENT_TABLES
+from .regions import overlaps_of, regions_of
 
-REDUCTIONS = ("max", "mean")
-_LOW_BITS = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
-_SUMMED = 1 << 26
-_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
-
-
-def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a zero-dimensional array of text.
-
-    >>> check_reduction(20)
-    array('20', dtype='<U2')
-    """
-    if not isinstance(image_reduction, str):
-        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
-    if image_reduction not in REDUCTIONS:
-        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
-    return np.asarray(str(image_reduction))
-
-
-def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The image_reduction of a state from elsewhere, as an entry. Raises ValueError if it differs from the option."""
-    expected, entry = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(entry) or str(entry) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(entry)[:80]}")
-    return expected
-
-
-def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
-    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
-
-    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
-    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
-    of +inf and -inf.
-    """
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return maxima(widen(maps))
-    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
-    return on_device(scores, maps[0]) if len(scores) else scores
-
-
-def maxima(maps: Array) -> Array:
-    """The highest score of each map of a stack (N, H, W) with pixels, (N,); NaN for a map with a NaN."""
-    if not is_numpy_array(maps):
-        return array_namespace(maps).max(maps, axis=(1, 2))
-    threads = min(threads_for(maps.size), len(maps))
-    parts = parts_of(len(maps), threads)
-    return np.concatenate(in_threads([partial(np.max, maps[part], axis=(1, 2)) for part in parts], threads))
-
-
-def _reduced(score_map: Array, image_reduction: str | int) -> float:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return float(xp.max(score_map))
-    pixels = xp.reshape(score_map, (-1,))
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
-    if len(infinite) > 1:
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return infinite.pop() if infinite else exact_mean(pixels)
-
-
-def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
-
-    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
-    (0.1, 1.25e+308)
-    """
-    count = values.shape[0]
-    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
-    return total / (count << _UNIT_BITS)
-
-
-def _units(values: Array) -> int:
-    """The sum of values in units of the smallest float64: mantissas are integers, summed separately for each
-    exponent.
-    """
-    xp = array_namespace(values)
-    mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
-    lowest = int(xp.min(exponents))
-    units = mantissas * 2.0**53
-    upper = xp.floor(units / _LOW_BITS)
-    uppers, lowers = (
-        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _LOW_BITS)
-    )
-    total = sum((int(high) * int(_LOW_BITS) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
-    return total << (lowest + _UNIT_BITS - 53)
-
-
-# Samples of several images, such as views of a product: anomalous if any image is, with the highest image score.
-
-
-_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
-_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
 
 def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
@@ -169,7 +63,8 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
     """Raise ValueError for a sample with images in two groups."""
     groups: dict[str, str] = {}
     for group, parts in states.items():
-        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
+        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
+        for sample in sorted(samples):
             other = groups.setdefault(sample, group)
             if other != group:
                 names = " and in ".join(map(_words, (other, group)))
@@ -196,29 +91,138 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-class SampleRates(Judge):
-    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
+# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
 
-    Raises ValueError unless there are anomalous and normal samples.
+
+class ImageRows(NamedTuple):
+    """Rows of equal images, or of equal samples of several images.
+
+    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: (R,) how many images, or samples, each row stands for
+    of_images: (N,) the row of each image
+    first: (N,) booleans, whether an image is the first of its sample
+    standing: (N,) booleans, whether an image is of the sample that stands for its row in a resample
     """
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
-        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
-        np.maximum.at(self.scores, sample, scores)
-        np.logical_or.at(self.labels, sample, labels)
-        if self.labels.all() or not self.labels.any():
-            anomalous = int(self.labels.sum())
-            raise MissingClassError(
-                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
-                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
-            )
+    strata: np.ndarray
+    counts: np.ndarray
+    of_images: np.ndarray
+    first: np.ndarray
+    standing: np.ndarray
 
-    def rates(self, images: np.ndarray | None = None) -> Results:
-        """Results where each image, and with it its sample, occurs `images` times."""
-        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
-        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
-        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
-        values = quantities(*sides, _QUANTITIES)
-        return {name: Rate(value, higher=True) for name, value in values.items()}
+
+def image_rows(state: Mapping[str, Any]) -> ImageRows:
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
+
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these. Equal ones are one row, since their order would be the caller's.
+    """
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
+        images[each].append((score, content))
+    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
+    place = {key: row for row, key in enumerate(sorted(set(keys)))}
+    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
+    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
+    return ImageRows(
+        kinds[standing],
+        counts,
+        rows[sample],
+        np.isin(np.arange(len(labels)), first),
+        np.isin(sample, standing),
+    )
+
+
+def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
+    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
+
+    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+    """
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
+    overlaps = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in overlaps_of(state).values()
+    ]
+    numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
+    tables = [
+        np.split(state[name], np.cumsum(state[number]))
+        for number, names in COMPONENT_TABLES.items()
+        for name in names
+        if name in state
+    ]
+    for i in range(len(normal) - 1):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
+        yield digest.digest() + others.astype(np.float64).tobytes()
+
+
+# A table of images, with the decision for each and the overlap with its anomaly.
+
+
+def per_image_table(
+    state: Mapping[str, Any],
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
+
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
+
+    Parameters: state of `AnomalySuite`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
+    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
+    Raises ValueError if pixels of several images have been counted together.
+    """
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
+
+
+def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
+        raise ValueError(
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], state["num_normal"], threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
+
+
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
+
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    [1, 0, 1]
+    """
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores > at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))

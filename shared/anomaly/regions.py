@@ -1,39 +1,251 @@
-"""A compiled split of a map's pixels into normal ones and those of regions, run by run.
-
-A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch, by
-an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the regions.
-Then whole runs are copied, instead of pixel by pixel. Source: He et al., A run-based two-scan labeling algorithm, 2008.
-"""
+"""The pixels of maps: normal ones, and anomalous ones region by region; and the highest of each defect."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, concatenate, is_numpy_array, on_device, to_numpy, widen
-from ..arrays.checks import as_numbers, check_no_nan, integer_column, score_column
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, concatenate, on_device, to_numpy, widen
+from ..arrays.checks import integer_column, score_column
 from ..arrays.sorting import split
 from ..arrays.threads import in_threads, parts_of, threads_for, worth_compiling
 from ..extras import extra
 from ..ranking.counts import ascending
-from .masks import DEFAULT_REGIONS, Defects, as_binary, as_region_numbers, check_regions
+from .masks import CheckedImages, Defects
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
+DEFECT_ARRAYS = ("defect_pixels", "saturation_areas", "num_defects")
+_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
+
+
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
+
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
+    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
+    """
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
+    normal_counts: NotRequired[Array]
+
+
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """The number of each map's pixels in regions, (N,).
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
+
+
+def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: images; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
+    the pixels of each number in the masks, which are lists.
+    """
+    maps, masks, voids = images.maps, images.masks, images.voids
+    if not len(maps):
+        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
+    is_stack = not isinstance(maps, list)
+    total = math.prod(maps.shape) if is_stack else sum(math.prod(each.shape) for each in maps)
+    of_one_type = is_stack or (regions == "components" and len({each.dtype for each in maps}) == 1)
+    loop = worth_compiling(split_runs, total, maps[0]) if of_one_type else None
+    if is_stack and loop is None:
+        return _of_stack(maps, masks, voids)
+    xp = array_namespace(maps[0])
+    num_others = [int(xp.count_nonzero(mask)) for mask in masks]
+    if voids is not None:
+        num_others = [number + int(xp.count_nonzero(void)) for number, void in zip(num_others, voids)]
+    num_normal = np.asarray([math.prod(mask.shape) - other for other, mask in zip(num_others, masks)], np.int64)
+    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
+    # each fills the places of maps of its own
+    dtype = xp.result_type(*{each.dtype for each in maps})
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
+    ends = [0, *np.cumsum(num_normal).tolist()]
+
+    def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
+        splits = []
+        for i in range(len(maps))[part]:
+            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            if not num_others[i]:
+                own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
+            elif loop is not None:
+                anomalous, sizes = _split_by_loop(loop, maps[i], masks[i], void, own_normal)
+            else:
+                own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
+            splits.append((anomalous, sizes))
+        return splits
+
+    threads = threads_for(total) if isinstance(normal, np.ndarray) else 1
+    parts = parts_of(len(maps), 1 if threads == 1 else 4 * threads)
+    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": num_normal,
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
+    """As `pixels_by_region`, of a stack at once: on a device, only the places of anomalous pixels leave it."""
+    step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
+    if len(maps) > step:
+        cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
+        parts: list[Any] = [_of_stack(maps[cut], masks[cut], None if voids is None else voids[cut]) for cut in cuts]
+        joined: Any = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
+        return joined
+    xp = array_namespace(maps)
+    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
+    if voids is not None:
+        normal &= ~voids
+        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
+    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
+    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
+    return {
+        "normal": pixels[xp.reshape(normal, (-1,))],
+        "anomalous": pixels[places[on_device(order, places)]],
+        "region_sizes": sizes,
+        "num_normal": math.prod(masks.shape[1:]) - num_others,
+        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
+    }
+
+
+def _split_by_loop(
+    loop: Callable[..., np.ndarray],
+    score_map: np.ndarray,
+    mask: np.ndarray,
+    void: np.ndarray | None,
+    normal: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
+    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
+    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
+    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
+    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
+
+
+def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
+    >>> [part.tolist() for part in split_map(scores, mask > 0, None, "components")]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
+    >>> [part.tolist() for part in split_map(scores, mask, None, "labels")]
+    [[2, 4, 5], [1, 6, 3], [2, 1]]
+    """
+    xp = array_namespace(score_map)
+    inside = mask != 0 if void is None else (mask != 0) & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
+    if not len(anomalous):
+        return pixels, pixels[:0], _NO_SIZES
+    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
+    region = numbers.ravel()[anomalous]
+    if regions == "labels":
+        region = np.unique(region, return_inverse=True)[1] + 1
+    order = np.argsort(region, kind="stable")
+    of_regions, normal = split(pixels, flat)
+    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
+
+
+def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`).
+
+    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
+    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
+    (K,); and the map of each, (K,).
+
+    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
+    >>> order.tolist(), sizes.tolist(), maps.tolist()
+    ([0, 1, 2, 3], [3, 1], [0, 1])
+    """
+    with extra():
+        from scipy.sparse import coo_array, csgraph
+
+    (height, width), total = shape, len(places)
+    if not total:
+        return places, _NO_SIZES, _NO_SIZES
+    rows, columns = np.divmod(places, width)
+    maps = rows // height
+    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
+    below = width + 1
+    at = (rows + maps) * below + columns
+    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    lengths = np.diff(first, append=total)
+    starts, stops = at[first], at[first] + lengths
+    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
+    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
+    touching, runs = right - left, np.arange(len(first))
+    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
+    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
+    numbers = csgraph.connected_components(graph, directed=False)[1]
+    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
+    order = np.argsort(roots, kind="stable")
+    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
+    lengths = lengths[order]
+    ends = np.cumsum(lengths)
+    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
+    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
+
+
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
+
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers
+
+
 def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
     """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
+
+    A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch,
+    by an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the
+    regions. Then whole runs are copied, instead of pixel by pixel.
 
     Parameters: pixels (P,), row by row; inside (A,), the places of those in the mask, ascending; columns, the length of
     a row; void (P,) booleans, pixels to leave out, none of them inside, or (0,) for none; normal and of_regions (A,),
     which are written, in the order of the pixels.
     Returns the regions' sizes, in the order of their first pixels.
+    Source: He et al., A run-based two-scan labeling algorithm, 2008.
     """
     number = end_of_row = 0
     for i in range(inside.size):
@@ -99,257 +311,11 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     return sizes
 
 
-# Pixels of anomaly maps by region: the 8-connected components of a mask, or its region numbers.
-
-
-_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
-_NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-
-
-class RegionPixels(TypedDict):
-    """Scores of the pixels of maps.
-
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
-    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
-    """
-
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
-    num_normal: np.ndarray
-    num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
-
-
-class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and the number of regions of each map."""
-
-    scores: Array
-    sizes: np.ndarray
-    numbers: np.ndarray
-
-    @property
-    def num_pixels(self) -> np.ndarray:
-        """The number of each map's pixels in regions, (N,).
-
-        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
-        [4, 0, 5]
-        """
-        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
-        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
-
-
-def pixels_by_region(
-    maps: Sequence[Array], masks: Sequence[Array], voids: Sequence[Array] | None, *, regions: str
-) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
-
-    Parameters: maps and masks, two stacks or two lists; voids, booleans, whether a pixel is neither normal nor in the
-    mask, None if no pixel is; regions, as of `split_regions`, of stacks "components".
-    """
-    if not len(maps):
-        empty, none = np.zeros(0, dtype=np.float32), _NO_SIZES
-        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    if not isinstance(maps, list) and not is_numpy_array(maps):
-        return _of_stack(maps, masks, voids)
-    pairs = list(zip(maps, masks))
-    xp = array_namespace(*maps)
-    num_others = [int(xp.count_nonzero(mask)) for _, mask in pairs]
-    if voids is not None:
-        num_others = [
-            number + int(array_namespace(void).count_nonzero(void)) for number, void in zip(num_others, voids)
-        ]
-    num_normal = np.asarray([math.prod(mask.shape) - other for other, (_, mask) in zip(num_others, pairs)], np.int64)
-    dtypes = {score_map.dtype for score_map, _ in pairs}
-    # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
-    # each fills the places of maps of its own
-    normal = xp.empty((int(num_normal.sum()),), dtype=xp.result_type(*dtypes), device=pairs[0][0].device)
-    ends, total = [0, *np.cumsum(num_normal).tolist()], sum(num_others) + len(normal)
-    loop = worth_compiling(split_runs, total, normal) if regions == "components" and len(dtypes) == 1 else None
-
-    def fill(maps: slice) -> list[tuple[Array, np.ndarray]]:
-        splits = []
-        for i in range(len(pairs))[maps]:
-            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
-            if not num_others[i]:
-                own_normal[...], anomalous, sizes = xp.reshape(pairs[i][0], (-1,)), own_normal[:0], _NO_SIZES
-            elif loop is not None:
-                anomalous, sizes = _split_by_loop(loop, *pairs[i], void, own_normal)
-            else:
-                own_normal[...], anomalous, sizes = split_map(*pairs[i], void, regions)
-            splits.append((anomalous, sizes))
-        return splits
-
-    threads = threads_for(total) if is_numpy_array(normal) else 1
-    parts = parts_of(len(pairs), 1 if threads == 1 else 4 * threads)
-    anomalous, sizes = zip(*chain(*in_threads([partial(fill, part) for part in parts], threads)))
-    return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": num_normal,
-        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
-    }
-
-
-def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
-    """As `pixels_by_region`, of stacks on a device: only the places of anomalous pixels leave it."""
-    step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
-    if len(maps) > step:
-        cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
-        parts: list[Any] = [_of_stack(maps[cut], masks[cut], None if voids is None else voids[cut]) for cut in cuts]
-        joined: Any = {name: concatenate([part[name] for part in parts]) for name in parts[0]}
-        return joined
-    xp = array_namespace(maps, masks)
-    normal, num_others = ~masks, np.zeros(len(maps), np.int64)
-    if voids is not None:
-        voids = on_device(voids, masks)
-        normal &= ~voids
-        num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
-    pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
-    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
-    num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
-    return {
-        "normal": pixels[xp.reshape(normal, (-1,))],
-        "anomalous": pixels[places[on_device(order, places)]],
-        "region_sizes": sizes,
-        "num_normal": math.prod(masks.shape[1:]) - num_others,
-        "num_regions": np.bincount(map_of_region, minlength=len(maps)),
-    }
-
-
-def _split_by_loop(
-    loop: Callable[..., np.ndarray],
-    score_map: np.ndarray,
-    mask: np.ndarray,
-    void: np.ndarray | None,
-    normal: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
-    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else on_device(void, mask).reshape(-1)
-    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
-    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
-    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
-
-
-def split_regions(
-    score_map: Any, mask: Any, void: Any = None, *, regions: str = DEFAULT_REGIONS
-) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
-    by default none; regions, "components" for 8-connected regions, which void pixels do not connect, or "labels" for
-    the pixels of each number in the mask.
-    Raises ValueError for NaN, other shapes and other numbers.
-
-    >>> scores, mask = [[1, 2, 3], [4, 5, 6]], [[1, 0, 2], [0, 0, 1]]
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
-    [[2, 4, 5], [1, 6, 3], [2, 1]]
-    """
-    check_regions(regions)
-    score_map, mask = as_numbers(score_map, "score_map"), as_region_numbers(as_numbers(mask, "mask"), "mask")
-    void = None if void is None else as_binary(as_numbers(void, "void"), "void")
-    for name, image in (("score_map", score_map), ("mask", mask), ("void", void)):
-        if image is not None and (image.ndim != 2 or tuple(image.shape) != tuple(score_map.shape)):
-            raise ValueError(f"{name}: expected the shape (H, W) of the map, got {tuple(image.shape)}")
-    check_no_nan(score_map, "score_map")
-    return split_map(score_map, on_device(mask, score_map), void, regions)
-
-
-def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
-    """As `split_regions`, of a checked map."""
-    xp = array_namespace(score_map, mask)
-    inside = mask if mask.dtype == xp.bool else mask != 0
-    void = None if void is None else on_device(void, mask)
-    inside = inside if void is None else inside & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if void is not None:
-        counted = ~xp.reshape(void, (-1,))
-        pixels, flat = pixels[counted], flat[counted]
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
-    region = numbers.ravel()[anomalous]
-    if regions == "labels":
-        region = np.unique(region, return_inverse=True)[1] + 1
-    order = np.argsort(region, kind="stable")
-    of_regions, normal = split(pixels, flat)
-    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
-
-
-def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see region_runs.py).
-
-    Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
-    Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
-    (K,); and the map of each, (K,).
-
-    >>> order, sizes, maps = by_components(np.asarray([0, 2, 4, 6]), (2, 3))  # 1 0 1, 0 1 0; then 1 0 0, 0 0 0
-    >>> order.tolist(), sizes.tolist(), maps.tolist()
-    ([0, 1, 2, 3], [3, 1], [0, 1])
-    """
-    with extra():
-        from scipy.sparse import coo_array, csgraph
-
-    (height, width), total = shape, len(places)
-    if not total:
-        return places, _NO_SIZES, _NO_SIZES
-    rows, columns = np.divmod(places, width)
-    maps = rows // height
-    # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
-    below = width + 1
-    at = (rows + maps) * below + columns
-    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
-    lengths = np.diff(first, append=total)
-    starts, stops = at[first], at[first] + lengths
-    # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
-    left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
-    touching, runs = right - left, np.arange(len(first))
-    above = np.arange(touching.sum()) + np.repeat(left - np.cumsum(touching) + touching, touching)
-    graph = coo_array((np.ones(len(above), np.int8), (np.repeat(runs, touching), above)), (len(runs), len(runs)))
-    numbers = csgraph.connected_components(graph, directed=False)[1]
-    roots = np.unique(numbers, return_index=True)[1][numbers]  # the first run of each run's component
-    order = np.argsort(roots, kind="stable")
-    new = np.flatnonzero(np.diff(roots[order], prepend=-1))
-    lengths = lengths[order]
-    ends = np.cumsum(lengths)
-    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
-    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
-
-
-def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
-    if sum(sizes.tolist()) != total:
-        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
-
-
-def connected_components(mask: np.ndarray) -> np.ndarray:
-    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
-    with extra():
-        from scipy import ndimage  # its import takes longer than most metrics
-
-    numbers = np.zeros(mask.shape, dtype=np.int32)
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    if len(rows):
-        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
-        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
-    return numbers
-
-
 # Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
 #
 # With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
 # adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
 # these are kept. PRO is the case s = area.
-
-
-_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
 
 class DefectPixels(TypedDict):
@@ -392,14 +358,14 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
 
 def regions_of(state: Mapping[str, Any]) -> Regions:
     """The regions of the masks of a state."""
-    return Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+    return Regions(state["anomalous"], state["region_sizes"], state["num_regions"])
 
 
 def defects_of(state: Mapping[str, Any]) -> Regions | None:
     """The pixels that decide whether defects are found, as regions; None if references are plain masks."""
     if "defect_pixels" not in state:
         return None
-    return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
+    return Regions(state["defect_pixels"], state["saturation_areas"], state["num_defects"])
 
 
 def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
@@ -408,14 +374,9 @@ def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
     return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
 
-def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
-    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
-
-
 def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """These columns of a state from elsewhere, each by itself."""
-    if not defect_columns(state):
+    """The columns of `DefectPixels` of a state from elsewhere, if it has them, each by itself."""
+    if "defect_pixels" not in state:
         return {}
     return {
         "defect_pixels": score_column(state, "defect_pixels"),
@@ -426,7 +387,7 @@ def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def check_defects(state: Mapping[str, Any]) -> None:
     """Raise ValueError unless these columns fit together, and to the regions of the same pixels."""
-    if not defect_columns(state):
+    if "defect_pixels" not in state:
         return
     check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
     check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
@@ -435,3 +396,9 @@ def check_defects(state: Mapping[str, Any]) -> None:
         i = int(differing.argmax())
         regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
         raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
+
+
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state add up to a total; `name` and `what` are for the message."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")

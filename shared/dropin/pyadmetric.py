@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, reduce_maps
+from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.aupro import pro_curve
 from ..arrays.arrays import as_array
 from ..arrays.checks import as_fractions, as_int
@@ -91,19 +91,20 @@ def calculate_Pro(
     limits in (0, 1]; num_thresholds, 99 for PyADMetric's areas, from thresholds at 99 ranks of the normal pixels, which
     are wrong if scores tie; None takes all; decimals as of `calculate_AUROC`.
     Returns (areas, (fpr, pro, thresholds)), with the exact curve in ascending order of the FPR.
-    Raises ValueError for a size that shape does not divide, and as `reduce_maps` does.
+    Raises ValueError for a size that shape does not divide, and as `AnomalySuite` does.
 
     >>> areas, (fpr, pro, thresholds) = calculate_Pro([0, 1, 0, 1], [0.1, 0.9, 0.5, 0.2], 1.0, shape=(2, 2))
     >>> areas, fpr, pro
     ([0.75], [0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    state = reduce_maps(_shaped(predictions, shape, "predictions"), _shaped(gts, shape, "gts"))
     limits = as_fractions(integration_limit, "integration_limit")
-    results = anomaly_metrics(state, levels="pixel", integration_limits=limits, num_thresholds=num_thresholds)
+    metric = AnomalySuite(levels="pixel", integration_limits=limits, num_thresholds=num_thresholds)
+    state = metric.reduce(_shaped(predictions, shape, "predictions"), _shaped(gts, shape, "gts"))
+    results = metric.prepare(state).rates()
     curve = pro_curve(
         region_scores=state["anomalous"], region_sizes=state["region_sizes"], normal=state["normal"], max_points=None
     )
-    areas = [_round(results[f"aupro@{limit}"], decimals) for limit in limits]
+    areas = [_round(results[f"aupro@{limit}"].value, decimals) for limit in limits]
     return areas, (curve["fpr"], curve["pro"], curve["threshold"])
 
 
@@ -112,7 +113,7 @@ def cal_metric(gt_sp: Any, gt_mask: Any, pr_sp: Any, pr_mask: Any, shape: tuple[
 
     Parameters: gt_sp (N,), 1 for anomalous images; gt_mask (N, H, W), 1 for anomalous pixels; pr_sp (N,) and pr_mask
     (N, H, W), their scores; shape, (H, W) to which masks and maps are reshaped.
-    Returns a dict of floats with keys such as "Image-AUROC" and "Pixel-AUPRO@30%". Raises as `reduce_maps` does.
+    Returns a dict of floats with keys such as "Image-AUROC" and "Pixel-AUPRO@30%". Raises as `AnomalySuite` does.
 
     >>> masks, maps = [[[0, 1], [0, 0]], [[0, 0], [0, 0]]], [[[0.1, 0.9], [0.2, 0.3]], [[0.1, 0.2], [0.0, 0.3]]]
     >>> cal_metric([1, 0], masks, [0.9, 0.3], maps)["Image-AUROC"]

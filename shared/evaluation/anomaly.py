@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.images import check_reduction
-from ..anomaly.maps import LEVELS, check_levels
+from ..anomaly.options import LEVELS, check_levels, check_reduction
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps

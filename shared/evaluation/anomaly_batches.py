@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.images import reduced_maps
+from ..anomaly.maps import reduced_maps
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named

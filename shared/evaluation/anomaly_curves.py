@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..anomaly.aupro import pro_curve
-from ..anomaly.maps import check_levels, level_sides
+from ..anomaly.maps import level_sides
+from ..anomaly.options import check_levels
 from ..ranking.roc import roc_curve
 
 MAX_POINTS = 400

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.maps import check_levels
+from ..anomaly.options import check_levels
 from .mask_reading import VOID
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly import anomaly_suite, pixel_rates
+from openworld_metrics.anomaly import anomaly_suite, rates
 from openworld_metrics.anomaly.anomaly_suite import AnomalySuite as Core
 from tests import cases
 
@@ -36,7 +36,7 @@ def interrupted(after: int, function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize("options", [{}, {"confidence_level": 0.9, "n_resamples": 4}], ids=["rates", "intervals"])
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(anomaly_suite, "PixelRates"), (pixel_rates, "level_rates"), (Core, "tables")],
+    [(anomaly_suite, "PixelRates"), (rates, "level_rates"), (Core, "tables")],
     ids=["sorted", "rates", "tables"],
 )
 def test_the_state_is_as_it_was(

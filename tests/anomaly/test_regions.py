@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import AnomalySuite, reduce_maps, split_regions
-from openworld_metrics.anomaly.regions import by_components
+from openworld_metrics import AnomalySuite
+from openworld_metrics.anomaly.regions import by_components, split_map
 from tests.examples import many, seeds
 
 LIMITS = (1.0, 0.3, 0.05)
@@ -48,16 +48,16 @@ def test_overlap_is_that_of_defects_that_are_found_whole(seed: int) -> None:
 def test_numbers_of_any_type() -> None:
     torch = pytest.importorskip("torch")
     scores, mask = np.asarray([[0.1, 0.9, 0.8, 0.7]]), np.asarray([[0, 2, 1, 2]])
-    parts = split_regions(scores, mask, regions="labels")
+    parts = split_map(scores, mask, None, "labels")
     assert [part.tolist() for part in parts] == [[0.1], [0.8, 0.9, 0.7], [1, 2]]
     for given_mask in (mask.astype(np.uint8), mask.astype(float), mask.tolist(), torch.asarray(mask)):
         for given_map in (scores, torch.asarray(scores)):
-            state = reduce_maps([given_map], [given_mask], regions="labels")
+            state = AnomalySuite(regions="labels").reduce([given_map], [given_mask])
             assert np.asarray(state["region_sizes"]).tolist() == [1, 2]
             assert np.asarray(state["anomalous"]).tolist() == [0.8, 0.9, 0.7]
-    void = reduce_maps([scores], [np.asarray([[0, 2, -1, 2]])], regions="labels", ignore_value=-1)
+    void = AnomalySuite(regions="labels", ignore_value=-1).reduce([scores], [np.asarray([[0, 2, -1, 2]])])
     assert void["region_sizes"].tolist() == [2]
-    assert reduce_maps([scores], [mask == 2], regions="labels")["region_sizes"].tolist() == [2]
+    assert AnomalySuite(regions="labels").reduce([scores], [mask == 2])["region_sizes"].tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_is_refused(references: Any, options: dict[str, Any], message: str)
 
 
 def test_one_anomalous_pixel_is_a_region_of_any_shape() -> None:
-    assert reduce_maps([[[0.1, 0.2, 0.3]]], [[[0, 1, 0]]])["region_sizes"].tolist() == [1]
+    assert AnomalySuite().reduce([[[0.1, 0.2, 0.3]]], [[[0, 1, 0]]])["region_sizes"].tolist() == [1]
 
 
 def test_states_of_the_other_kind_are_refused() -> None:
@@ -107,7 +107,9 @@ def test_a_stack_on_a_device_has_the_regions_of_its_maps(seed: int) -> None:
     masks = rng.random((number, height, width)) < rng.random()
     scores, places = rng.random(masks.shape), np.flatnonzero(masks)
     order, sizes, maps = by_components(places, (height, width))
-    _, anomalous, expected = zip(*(split_regions(score_map, mask) for score_map, mask in zip(scores, masks)))
+    _, anomalous, expected = zip(
+        *(split_map(score_map, mask, None, "components") for score_map, mask in zip(scores, masks))
+    )
     assert scores.ravel()[places[order]].tolist() == np.concatenate(anomalous).tolist()
     assert sizes.tolist() == np.concatenate(expected).tolist()
     assert maps.tolist() == [i for i, own in enumerate(expected) for _ in own]

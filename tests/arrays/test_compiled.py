@@ -11,7 +11,7 @@ import pytest
 
 from openworld_metrics import AnomalySuite, exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.anomaly import aupro
-from openworld_metrics.anomaly.regions import split_regions, split_runs
+from openworld_metrics.anomaly.regions import split_map, split_runs
 from openworld_metrics.arrays import (
     exact as ratios,
     sorting,
@@ -364,7 +364,7 @@ def test_split_runs(way: Callable[..., Any], seed: int) -> None:
         scores, mask, void = scores[: shape[0], : shape[1]], rng.random(shape) < density, rng.random(shape) < 0.2
         for left_out in (None, void):
             inside = mask if left_out is None else mask & ~left_out
-            normal, anomalous, sizes = split_regions(scores, inside, left_out)
+            normal, anomalous, sizes = split_map(scores, inside, left_out, "components")
             parts = np.empty_like(normal), np.empty_like(anomalous)
             empty = np.zeros(0, dtype=bool) if left_out is None else left_out.ravel()
             found = way(split_runs)(scores.ravel(), np.flatnonzero(inside), shape[1], empty, *parts)

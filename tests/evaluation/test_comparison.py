@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite, compare, metric_class
-from openworld_metrics.anomaly import pixel_rates as pixel_bins
+from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.evaluation.detection import compare_detections

@@ -275,10 +275,11 @@ def test_stacks_are_cut(
     maps = torch.from_numpy(rng.random(shape))
     masks = torch.from_numpy(rng.choice([0, 1] if ignore_value is None else [0, 1, 255], shape))
     images = {"image_scores": maps.new_zeros(len(maps)), "image_labels": torch.arange(len(maps)) % 2}
-    expected = om.reduce_maps(maps, masks, **images, ignore_value=ignore_value)
+    metric = om.AnomalySuite(ignore_value=ignore_value)
+    expected = metric.reduce([*maps], [*masks], **images)  # map by map
     for pixels in (1, 100, 1000):
         monkeypatch.setattr(regions, "_PIXELS_AT_ONCE", pixels)
-        state = om.reduce_maps(to_cuda(maps), to_cuda(masks), **images, ignore_value=ignore_value)
+        state = metric.reduce(to_cuda(maps), to_cuda(masks), **images)
         assert {name: column.tolist() for name, column in state.items()} == {
             name: column.tolist() for name, column in expected.items()
         }

@@ -18,6 +18,7 @@ import openworld_metrics as om
 
 LARGE = 600_000  # scores, from which compiled loops are taken
 FUNCTIONS = {name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))}
+FUNCTIONS["AnomalySuite.reduce"] = om.AnomalySuite().reduce
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 SIDE = re.compile(
     r"((first|second)_)?(positives|negatives|unknown|known|errors|right|correct_known|out|inside|ood|ind)"
@@ -119,15 +120,13 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
         "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
         "reduce_known_unknown": (xcurve, {}),
-        "reduce_maps": ({"predictions": maps, "references": masks}, {}),
+        "AnomalySuite.reduce": ({"predictions": maps, "references": masks}, {}),
         "reduce_ood": ({"predictions": scores, "references": labels}, {}),
         "reduce_open_set": (open_set, {}),
         "reduce_openauc": (open_set, {}),
         "risk_coverage": ({**errors, "unknown": others}, {"metrics": ["aurc", "risk@cov80", "coverage@risk5"]}),
         "roc_curve": (sides, {}),
-        "sampled_aupro": (pixels, {"limits": [0.3, 1.0], "num_thresholds": 5}),
         "split_ood": ({"scores": scores, "labels": labels}, {}),
-        "split_regions": ({"score_map": maps[0], "mask": masks[0], "void": masks[1] * (1 - masks[0])}, {}),
         "threshold_at_fpr": ({"known_scores": scores}, {"fpr": 0.25}),
         "topk_accuracy": (ranks, {"k": 2, "ties": "expected"}),
         "true_class_ranks": ({"predictions": matrix, "labels": classes}, {}),
@@ -212,7 +211,7 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 def test_what_is_no_such_array_is_refused_by_its_name(name: str, wrong: str) -> None:
     columns, options = calls(np.random.default_rng(0))[name]
     for key, column in columns.items():
-        if isinstance(column, list) or (name == "reduce_maps" and wrong == "one more dimension"):
+        if isinstance(column, list) or (name == "AnomalySuite.reduce" and wrong == "one more dimension"):
             continue
         with pytest.raises((TypeError, ValueError), match=key):
             FUNCTIONS[name](**{**columns, key: WRONG[wrong](column)}, **options)
@@ -267,24 +266,25 @@ def test_sides_of_any_type(dtype: str) -> None:
 def test_a_state_is_not_reordered() -> None:
     masks = np.zeros((2, 4, 4), dtype=np.uint8)
     masks[0, 1:3, 1:3] = 1
-    state = om.reduce_maps(np.random.default_rng(0).random((2, 4, 4)), masks)
+    metric = om.AnomalySuite(integration_limits=[0.3])
+    state = metric.reduce(np.random.default_rng(0).random((2, 4, 4)), masks)
     before = {name: array.copy() for name, array in state.items()}
     for array in state.values():
         array.setflags(write=False)
-    assert om.anomaly_metrics(state, integration_limits=[0.3]) == om.anomaly_metrics(before, integration_limits=[0.3])
+    assert metric.prepare(state).rates() == metric.prepare(before).rates()
     assert all(np.array_equal(state[name], before[name]) for name in state)
 
 
 def test_maps_that_are_not_there() -> None:
-    assert len(om.reduce_maps(np.zeros(0), np.zeros(0))["image_scores"]) == 0
+    assert len(om.AnomalySuite().reduce(np.zeros(0), np.zeros(0))["image_scores"]) == 0
     with pytest.raises(ValueError, match="expected maps with pixels"):
-        om.reduce_maps(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
+        om.AnomalySuite().reduce(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
 
 
 def test_regions_of_a_mask_of_numbers() -> None:
     scores, mask = np.arange(6.0).reshape(2, 3), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=np.uint8)
-    normal, anomalous, sizes = om.split_regions(scores, mask)
-    assert (normal.tolist(), anomalous.tolist(), sizes.tolist()) == ([1, 3, 4], [0, 2, 5], [1, 2])
+    state = om.AnomalySuite().reduce([scores], [mask])
+    assert [state[name].tolist() for name in ("normal", "anomalous", "region_sizes")] == [[1, 3, 4], [0, 2, 5], [1, 2]]
 
 
 def test_nan_is_named_by_its_place() -> None:

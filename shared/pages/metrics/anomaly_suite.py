@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite
-from ...anomaly.maps import check_levels, level_sides
-from ...anomaly.pixel_rates import meaning
+from ...anomaly.maps import level_sides
+from ...anomaly.options import check_levels
+from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
 from .. import credits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...anomaly.pixel_rates import meaning
+from ...anomaly.words import meaning
 from ..frame import Figure, Section, data_table, facts_html, headline, names_beside
 from .numbers import ENDS, Numbers
 
