@@ -13,7 +13,7 @@ from ..arrays.checks import as_real, plain_value
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, exceeded_threshold
 from ..ranking.curves import CURVE, IOU_MAX
-from ..ranking.operating_points import F1_MAX_REACHED, RATES, Reached, parse_point, reached_point, samples_above
+from ..ranking.operating_points import F1_MAX_REACHED, RATES, BestValue, best_point, parse_point, samples_above
 from ..ranking.quantities import Quantity, bounded, cut, error_of, was_cut
 
 
@@ -132,7 +132,7 @@ PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 
 def with_points(curve: Mapping[str, Quantity], options: MapOptions) -> dict[str, Quantity]:
     """The quantities of a curve, and the operating points."""
-    return {**curve, **{name: reached_point(*point) for name, point in options.operating_points.items()}}
+    return {**curve, **{name: best_point(*point) for name, point in options.operating_points.items()}}
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
@@ -156,11 +156,11 @@ def level_rates(
     rates: Results = {}
     for name, quantity in wanted.items():
         ends = (values[name],) if bits is None else values[name]
-        plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
+        plain = tuple(end.value if isinstance(end, BestValue) else end for end in ends)
         rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
         if (
             bits is None
-            and isinstance(ends[0], Reached)
+            and isinstance(ends[0], BestValue)
             and (options.thresholds or name not in options.operating_points)
         ):
             threshold = exceeded_threshold(ends[0].score, sides)
