@@ -26,8 +26,7 @@ from .detection.rules import Rules
 from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
-from .ood.bench import bench_metrics
-from .ood.ood_bench import OODBench, reduce_ood, split_ood
+from .ood.ood_bench import OODBench
 from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from .open_set.open_f_metrics import MacroOpenF, MicroOpenF, reduce_open_set
 from .open_set.openauc import (
@@ -75,7 +74,6 @@ __all__ = [
     "auroc",
     "autkc",
     "average_precision",
-    "bench_metrics",
     "box_iou",
     "ccr_at_fpr",
     "compare",
@@ -109,7 +107,6 @@ __all__ = [
     "reduce_boxes",
     "reduce_known_unknown",
     "reduce_maps",
-    "reduce_ood",
     "reduce_open_set",
     "reduce_openauc",
     "reduce_topk",
@@ -117,7 +114,6 @@ __all__ = [
     "risk_coverage",
     "roc_curve",
     "sampled_aupro",
-    "split_ood",
     "split_open_set",
     "split_regions",
     "threshold_at_fpr",

@@ -5,7 +5,7 @@ A name is parsed into a `Measure`, a function of the two `Sides`. Those of excee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class Sides:
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
     ) -> None:
         self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
-        self.values: Mapping[str, Any] = {}
+        self.values: dict[str, Any] = {}
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -137,10 +137,13 @@ class Measures(NamedTuple):
     """Metrics of a benchmark, parsed.
 
     measures: by name
-    functions: those of scikit-learn without a name here, by name: their results are no rates
+    of_out, of_inside: their quantities, with the OOD or the in-distribution samples as positives
+    functions: those of scikit-learn without a name here: their results are no rates, so have no mean and no interval
     """
 
     measures: dict[str, Measure]
+    of_out: dict[str, Quantity]
+    of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]
 
     def check_threshold(self, sides: Sides) -> None:
@@ -174,20 +177,21 @@ def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
 
     Raises ValueError for an unknown name, two metrics of one name, and none.
     """
-    measures: dict[str, Measure] = {}
-    functions: dict[str, Callable[..., Any]] = {}
+    wanted = Measures({}, {}, {}, {})
     for metric in dict.fromkeys(metrics):
         # func of a functools.partial
         name = metric if isinstance(metric, str) else str(getattr(getattr(metric, "func", metric), "__name__", metric))
-        if name in measures or name in functions:
+        if name in wanted.measures or name in wanted.functions:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         if _is_function(metric, name):
-            functions[name] = metric
-        else:
-            measures[name] = _parsed(metric, name, sampled)
-    if not measures and not functions:
+            wanted.functions[name] = metric
+            continue
+        measure = wanted.measures[name] = _parsed(metric, name, sampled)
+        if measure.quantity is not None:
+            (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
+    if not wanted.measures and not wanted.functions:
         raise ValueError("metrics: expected at least one name, got none")
-    return Measures(measures, functions)
+    return wanted
 
 
 def _parsed(metric: Any, name: str, sampled: bool) -> Measure:
