@@ -41,30 +41,23 @@ from .open_set.openauc import (
 )
 from .open_set.risk import risk_coverage
 from .open_set.samples import count_classes, reduce_known_unknown
-from .ranking.counts import Counts, exceedance_counts
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
-from .ranking.delong import AUROCInterval, PairedTest, ProportionInterval, delong, delong_test, proportion_interval
-from .ranking.guarantees import GuaranteedCoverage, guaranteed_coverage, threshold_at_fpr
-from .ranking.operating_points import OperatingPoint, operating_point
+from .ranking.delong import delong, delong_test, proportion_interval
+from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
+from .ranking.operating_points import operating_point
 from .ranking.roc import precision_recall_curve, roc_curve
 
 __all__ = [
     "AUTKC",
     "METRICS",
-    "AUROCInterval",
     "AccuracyK",
     "AnomalySuite",
-    "Counts",
-    "GuaranteedCoverage",
     "MacroOpenF",
     "Metric",
     "MicroOpenF",
     "OODBench",
     "OpenAUC",
     "OpenSetDetection",
-    "OperatingPoint",
-    "PairedTest",
-    "ProportionInterval",
     "Rules",
     "accuracy",
     "accuracy_at_tpr",
@@ -82,7 +75,6 @@ __all__ = [
     "delong",
     "delong_test",
     "detection_accuracy",
-    "exceedance_counts",
     "f1_max",
     "guaranteed_coverage",
     "known_ranks",

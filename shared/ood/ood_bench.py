@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +16,10 @@ from ..metric.results import Rate, Results
 from ..ranking.counts import Side, check_both_classes, exceeded_threshold
 from ..ranking.operating_points import BestValue, check_thresholds_exist
 from ..ranking.prepared import PreparedSides
-from ..ranking.quantities import bounded, quantities, with_errors
+from ..ranking.quantities import bounded, check_bits, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table
 from .measures import DEFAULT_METRICS, Measures, Sides, called, has_threshold, metric_list, parsed
-from .sides import OODState, as_ood_state, is_ood, ood_sides, ood_state, state_options
+from .sides import OODState, StateOptions, as_ood_state, is_ood, ood_sides, ood_state, state_options
 
 POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 Name = str | Callable[..., Any]  # of a metric
@@ -95,11 +96,15 @@ class OODBench(Metric):
         self.metric_list = metric_list(self.metrics)
         self.step = None if self.step is None else as_int(self.step, "step", 1)
         parsed(self.metric_list, self.step is not None)
-        self.state_options = state_options(self.in_value, self.out_value, self.ignore_value, self.significant_bits)
-        self.significant_bits = self.state_options.bits
+        self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.per_sample = as_bool(self.per_sample, "per_sample")
+
+    @cached_property
+    def state_options(self) -> StateOptions:
+        """The labels, which are checked together, and the number of bits."""
+        return state_options(self.in_value, self.out_value, self.ignore_value, self.significant_bits)
 
     @property
     def parsed(self) -> Measures:

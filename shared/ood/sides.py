@@ -21,7 +21,7 @@ from ..arrays.checks import (
     score_column,
 )
 from ..ranking.counts import Side, sides_of_kinds
-from ..ranking.quantities import check_bits, checked_bits, cut
+from ..ranking.quantities import checked_bits, cut
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -60,8 +60,8 @@ class StateOptions(NamedTuple):
     bits: int | None
 
 
-def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: Any) -> StateOptions:
-    """Check the labels, which are different integers, and the number of bits."""
+def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:
+    """Check the labels, which are different integers; the number of bits is checked already."""
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -69,7 +69,7 @@ def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_
         ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
         if ignore_value in (inside, out):
             raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
-    return StateOptions(inside, out, ignore_value, check_bits(significant_bits))
+    return StateOptions(inside, out, ignore_value, significant_bits)
 
 
 def _as_label(value: Any, name: str) -> Label:
