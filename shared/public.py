@@ -28,19 +28,15 @@ from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
 from .ood.ood_bench import OODBench
 from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
-from .open_set.open_f_metrics import MacroOpenF, MicroOpenF, reduce_open_set
+from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from .open_set.openauc import (
     OpenAUC,
     accuracy_at_tpr,
     ccr_at_fpr,
     openauc,
-    openauc_metrics,
     oscr_curve,
-    reduce_openauc,
-    split_open_set,
 )
 from .open_set.risk import risk_coverage
-from .open_set.samples import count_classes, reduce_known_unknown
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
 from .ranking.delong import delong, delong_test, proportion_interval
 from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
@@ -70,7 +66,6 @@ __all__ = [
     "box_iou",
     "ccr_at_fpr",
     "compare",
-    "count_classes",
     "count_openset_detections",
     "delong",
     "delong_test",
@@ -87,7 +82,6 @@ __all__ = [
     "micro_open_f",
     "open_f_curve",
     "openauc",
-    "openauc_metrics",
     "openset_detection",
     "openset_detection_rates",
     "operating_point",
@@ -97,16 +91,12 @@ __all__ = [
     "pro_curve",
     "proportion_interval",
     "reduce_boxes",
-    "reduce_known_unknown",
     "reduce_maps",
-    "reduce_open_set",
-    "reduce_openauc",
     "reduce_topk",
     "reduce_topk_scores",
     "risk_coverage",
     "roc_curve",
     "sampled_aupro",
-    "split_open_set",
     "split_regions",
     "threshold_at_fpr",
     "to_eval_results",

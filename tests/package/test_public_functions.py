@@ -15,13 +15,17 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.open_set.samples import known_unknown_state
 from openworld_metrics.ranking.counts import exceedance_counts
 
 LARGE = 600_000  # scores, from which compiled loops are taken
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))},
     "exceedance_counts": exceedance_counts,
+    "known_unknown_state": known_unknown_state,
+    "MacroOpenF().reduce": om.MacroOpenF().reduce,
     "OODBench().reduce": om.OODBench().reduce,
+    "OpenAUC().reduce": om.OpenAUC().reduce,
 }
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 SIDE = re.compile(
@@ -123,11 +127,11 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
         "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
-        "reduce_known_unknown": (xcurve, {}),
+        "known_unknown_state": (xcurve, {}),
         "reduce_maps": ({"predictions": maps, "references": masks}, {}),
         "OODBench().reduce": ({"predictions": scores, "references": labels}, {}),
-        "reduce_open_set": (open_set, {}),
-        "reduce_openauc": (open_set, {}),
+        "MacroOpenF().reduce": (open_set, {}),
+        "OpenAUC().reduce": (open_set, {}),
         "reduce_topk": (rows, {}),
         "reduce_topk_scores": (rows, {}),
         "risk_coverage": ({**errors, "unknown": others}, {"metrics": ["aurc", "risk@cov80", "coverage@risk5"]}),
