@@ -58,9 +58,11 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
     threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
     if threads == 1:
-        columns = _parts(positives, negatives, wanted)
+        columns = _parts_of_runs(positives, negatives, wanted)
     else:
-        pieces = [partial(_parts, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)]
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
         columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
     values = {}
     for (name, quantity), column in zip(wanted.items(), columns):
@@ -68,7 +70,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     return values
 
 
-def _parts(
+def _parts_of_runs(
     positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
