@@ -22,46 +22,34 @@ from .detection.rules import Rules
 from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
-from .ood.bench import bench_metrics
-from .ood.ood_bench import OODBench, reduce_ood, split_ood
+from .ood.ood_bench import OODBench
 from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
-from .open_set.open_f_metrics import MacroOpenF, MicroOpenF, reduce_open_set
+from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from .open_set.openauc import (
     OpenAUC,
     accuracy_at_tpr,
     ccr_at_fpr,
     openauc,
-    openauc_metrics,
     oscr_curve,
-    reduce_openauc,
-    split_open_set,
 )
 from .open_set.risk import risk_coverage
-from .open_set.samples import count_classes, reduce_known_unknown
-from .ranking.counts import Counts, exceedance_counts
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
-from .ranking.delong import AUROCInterval, PairedTest, ProportionInterval, delong, delong_test, proportion_interval
-from .ranking.guarantees import GuaranteedCoverage, guaranteed_coverage, threshold_at_fpr
-from .ranking.operating_points import OperatingPoint, operating_point
+from .ranking.delong import delong, delong_test, proportion_interval
+from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
+from .ranking.operating_points import operating_point
 from .ranking.roc import precision_recall_curve, roc_curve
 
 __all__ = [
     "AUTKC",
     "METRICS",
-    "AUROCInterval",
     "AccuracyK",
     "AnomalySuite",
-    "Counts",
-    "GuaranteedCoverage",
     "MacroOpenF",
     "Metric",
     "MicroOpenF",
     "OODBench",
     "OpenAUC",
     "OpenSetDetection",
-    "OperatingPoint",
-    "PairedTest",
-    "ProportionInterval",
     "Rules",
     "accuracy",
     "accuracy_at_tpr",
@@ -70,16 +58,13 @@ __all__ = [
     "auroc",
     "autkc",
     "average_precision",
-    "bench_metrics",
     "box_iou",
     "ccr_at_fpr",
     "compare",
-    "count_classes",
     "count_openset_detections",
     "delong",
     "delong_test",
     "detection_accuracy",
-    "exceedance_counts",
     "f1_max",
     "guaranteed_coverage",
     "listed_ranks",
@@ -90,7 +75,6 @@ __all__ = [
     "micro_open_f",
     "open_f_curve",
     "openauc",
-    "openauc_metrics",
     "openset_detection",
     "openset_detection_rates",
     "operating_point",
@@ -100,14 +84,8 @@ __all__ = [
     "pro_curve",
     "proportion_interval",
     "reduce_boxes",
-    "reduce_known_unknown",
-    "reduce_ood",
-    "reduce_open_set",
-    "reduce_openauc",
     "risk_coverage",
     "roc_curve",
-    "split_ood",
-    "split_open_set",
     "threshold_at_fpr",
     "to_eval_results",
     "to_model_index",

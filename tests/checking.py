@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from openworld_metrics import OODBench
 from tests import cases, references
 
 # how far a result may be from its rational value, in units in the last place, as the README and the cards say; all
@@ -19,6 +20,11 @@ ULPS = {"_ap": 2, "aupr": 2, "mAP": 2, "U-AP": 2, "macro_open_f": 3, "aurc": 8}
 def ulps(value: float, exact: Fraction) -> float:
     """How far a double is from a rational value, in units in the last place of the latter."""
     return float(abs(Fraction(value) - exact) / Fraction(np.spacing(float(exact))))
+
+
+def bench(*, positives: Any, negatives: Any, **options: Any) -> dict[str, Any]:
+    """Results of OODBench for the scores of OOD and of in-distribution samples."""
+    return OODBench(**options).compute(predictions=(negatives, positives))
 
 
 def same_value(array: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
@@ -2061,6 +2061,7 @@ def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
+_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 
 
 class Counts(NamedTuple):
@@ -2083,25 +2084,22 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-class Side(NamedTuple):
+@dataclass(eq=False)
+class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
-    number: int | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many samples there are."""
-        if self.number is not None:
-            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     @property
@@ -2127,19 +2125,20 @@ class Side(NamedTuple):
         xp = array_namespace(self.scores)
         rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
         # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
 
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
+        return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -2157,7 +2156,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+    """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples.
 
     Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
     """
@@ -2166,20 +2165,27 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
+    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    side.total = scores.shape[0] - excess  # for which a device need not be waited for
+    return side
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+    """Return scores in ascending order, as float32 or float64; without a copy if many are in order already."""
+    return _sorted(widen(scores))  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+
+
+def _sorted(scores: Array) -> Array:
+    if isinstance(scores, np.ndarray):
+        if len(scores) < _APART:
+            return np.sort(scores)
+        return scores if _in_order(scores) else sorted_copy(scores)
+    return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
+    xp, first = array_namespace(scores), scores[:1000]
+    return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
@@ -2197,7 +2203,7 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
         return first, second
     xp = array_namespace(first.scores, second.scores)
     dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    first, second = (replace(side, scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
 
@@ -2211,13 +2217,17 @@ def runs(
     default all.
     """
     scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    rows, num_others = scores.shape[0], others.shape[0]
+    num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    if length is None:
+        length = _RUN if xp is np else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
+    begin, stop = within or (0, rows)
+    higher, done = 0, 0  # negatives above the first threshold, and positives
+    if stop < rows:
+        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
+        done = num_positives - int(positives.below(stop))
     while stop > begin:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
@@ -2225,16 +2235,20 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
+            # the first of each group of equal scores, from the highest group on; none is cut in two
+            start = max(begin, stop - length)
+            start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
+            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
+        tp = num_positives - (first if positives.before is None else positives.before[first])
+        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
+        stop, done = int(first[-1]), int(tp[-1])
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
@@ -2243,16 +2257,6 @@ def segments(positives: Side, number: int) -> list[tuple[int, int]]:
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
     return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
 
 
 def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
@@ -2278,9 +2282,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
@@ -2292,7 +2293,8 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for scores, *_ in sides:
+    for side in sides:
+        scores = side.scores
         xp = array_namespace(scores)
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
@@ -2301,82 +2303,91 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+# So results are identical for any order of the samples, any batches and any runs.
+#
+# Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+# order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+# can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
 
 
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    if threads == 1:
+        columns = _parts_of_runs(positives, negatives, wanted)
+    else:
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
+        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    values = {}
+    for (name, quantity), column in zip(wanted.items(), columns):
+        values[name] = quantity.value(column, positives.total, negatives.total)
+    return values
 
 
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
+def _parts_of_runs(
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+) -> list[list[Any]]:
+    """The parts of each quantity, one of each run."""
+    columns: list[list[Any]] = [[] for _ in wanted]
+    for run in runs(positives, negatives, None, within):
+        for column, quantity in zip(columns, wanted.values()):
+            column.append(quantity.part(run))
+    return columns
 
 
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
 # Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
 # before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
 # positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
 # negatives, or the other way round; each side of the bin may have been one score or several.
-
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
@@ -2458,7 +2469,63 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
+
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
 
 
 def most_within(share: float | Fraction, total: int) -> int:
@@ -2477,68 +2544,6 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     (7, 29, 2)
     """
     return max(1, math.ceil(as_written(share) * total))
-
-
-# Quantities computed from runs of thresholds, any number of them in one pass.
-#
-# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
-# results are identical for any order of the samples, any batches and any runs.
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
-
-    Several threads share the segments of a large side, and each segment has parts of its own.
-    """
-
-    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
-        return [
-            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
-        ]
-
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
-    totals = positives.total, negatives.total
-    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)
 
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
@@ -2646,52 +2651,60 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate over the thresholds at which another meets its bound.
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+#
+#     FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
+#
+# `operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
+# among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
-class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is.
 
-    rate: float
-    score: float
-    fpr: float
-    tpr: float
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr, tpr: the rates there, of an operating point
+    """
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as `PointOfScores`."""
+    """The quantity of `operating_point`, as a `BestValue`."""
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
     from_below = bounded in ("tpr", "tnr")
 
-    def part(counts: Counts) -> list[PointOfScores]:
+    def part(counts: Counts) -> list[BestValue]:
         xp = array_namespace(counts.tp)
         number, total = _count(bounded, counts)
+        # number/total ≥ bound or ≤ bound, in integers
         allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = slice(at, at + 1)
-        fpr, tpr = (
-            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
-        )
-        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
+        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
+        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
+        return [BestValue(float(values[at]), score, fpr, tpr)]
 
-    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
-        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
         points = [point for part in parts for point in part]
         at_nothing = _AT_NOTHING[bounded]
-        allowed = at_nothing >= bound if from_below else at_nothing <= bound
-        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
+        if at_nothing >= bound if from_below else at_nothing <= bound:
+            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
+        return best(points, key=lambda point: point.value)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
 def _count(rate: str, counts: Counts) -> tuple[Array, int]:
@@ -2705,23 +2718,6 @@ def _count(rate: str, counts: Counts) -> tuple[Array, int]:
     }[rate]
 
 
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
-
-
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
-class Reached(NamedTuple):
-    """A value, and the lowest score that is detected at the threshold with this value.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    """
-
-    value: float
-    score: float | None
-
-
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
@@ -2731,20 +2727,7 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    point = best_point(rate, bounded, bound)
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        best = point.value(parts, *totals)
-        return Reached(best.rate, best.score if best.tpr else None)
-
-    return Quantity(point.part, value, point.higher, point.bounds)
-
-
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -2969,7 +2952,10 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
-# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
+# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
+#
+# Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
+# memory.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -5650,7 +5636,7 @@ def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | 
     """
     wanted = {**curve}
     for name, point in options.operating_points.items():
-        wanted[name] = reached_point(*point)
+        wanted[name] = best_point(*point)
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -5670,10 +5656,10 @@ def level_rates(
     for name, quantity in wanted.items():
         value, threshold = values[name], None
         if sides[0].bits is not None:
-            ends = tuple(end.value if isinstance(end, Reached) else end for end in value)
+            ends = tuple(end.value if isinstance(end, BestValue) else end for end in value)
             rates[f"{prefix}{name}"] = Rate(ends[0], quantity.higher, error=error_of(ends[0], ends))
             continue
-        if isinstance(value, Reached):
+        if isinstance(value, BestValue):
             if options.thresholds or name not in options.operating_points:
                 threshold = exceeded_threshold(value.score, sides)
                 threshold = None if math.isnan(threshold) and not options.thresholds else threshold
@@ -6101,7 +6087,7 @@ class AnomalySuite(AnomalyOptions):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
-    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
+    points: operating points of the levels, such as "fpr95tpr", in the grammar of `OODBench`
     thresholds: whether to add the thresholds of the points
     num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_areas`); None takes all
     image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold

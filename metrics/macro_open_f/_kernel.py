@@ -3319,25 +3319,25 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 #
 # The counts come in runs of thresholds that fit the cache, from the highest on, so they take little memory.
 
-class Side(NamedTuple):
+_APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
+
+
+@dataclass(eq=False)
+class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
-    number: int | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many samples there are."""
-        if self.number is not None:
-            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     @property
@@ -3363,19 +3363,20 @@ class Side(NamedTuple):
         xp = array_namespace(self.scores)
         rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
         # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
 
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
+        return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -3393,7 +3394,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+    """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples.
 
     Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
     """
@@ -3402,25 +3403,35 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
+    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    side.total = scores.shape[0] - excess  # for which a device need not be waited for
+    return side
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+    """Return scores in ascending order, as float32 or float64; without a copy if many are in order already."""
+    return _sorted(widen(scores))  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+
+
+def _sorted(scores: Array) -> Array:
+    if isinstance(scores, np.ndarray):
+        if len(scores) < _APART:
+            return np.sort(scores)
+        return scores if _in_order(scores) else sorted_copy(scores)
+    return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
+    xp, first = array_namespace(scores), scores[:1000]
+    return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
-# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
+# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
+#
+# Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
+# memory.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -3542,10 +3553,14 @@ def sample_table(
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+# So results are identical for any order of the samples, any batches and any runs.
+#
+# Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+# order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+# can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
 
@@ -3578,10 +3593,18 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Lists of thresholds of open-set scores, and states with scores rounded up to them.
+# The state of open-set recognition: the predicted class, the true class and the open-set score of each sample.
+#
+# All open-set metrics are computed from these three, so that only three numbers per sample are kept of a batch of (N, C)
+# scores. Samples come in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
+# Where only a list of thresholds is of interest, scores are rounded up to them.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
+OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
+OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
 def check_thresholds(t_list: Any) -> np.ndarray:
@@ -3603,14 +3626,14 @@ def as_text(thresholds: np.ndarray) -> np.ndarray:
     return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
 
 
-def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
+def check_applied(state: Mapping[str, Any], thresholds: np.ndarray | None) -> None:
     """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
-    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
+    if "thresholds" in state and (thresholds is None or state["thresholds"] != as_text(thresholds)):
         raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
 
 
-def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
+def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None) -> dict[str, np.ndarray]:
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from `thresholds`."""
     if "thresholds" not in state:
         return {}
     entry: Any = state["thresholds"]
@@ -3619,20 +3642,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
         raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
-    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
+    if known != text or (thresholds is not None and known != as_text(thresholds)):
         raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
     return {"thresholds": known}
-
-
-# Open-set recognition: the state to which a batch of samples is reduced.
-#
-# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
-
-
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
-OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
-OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
 class OpenSetState(TypedDict):
@@ -3656,15 +3668,14 @@ class OpenSetState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
-    return checked_open_set(state, num_classes, t_list, None)
-
-
-def checked_open_set(
-    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+def as_open_set_state(
+    state: Mapping[str, Any],
+    *,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
+    significant_bits: int | None = None,
 ) -> OpenSetState:
-    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no metric here can have returned."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -3673,7 +3684,7 @@ def checked_open_set(
         "classes": integer_column(state, "classes", -1, highest),
         "scores": score_column(state, "scores"),
         "predictions_width": width,
-        **checked_thresholds(state, t_list),
+        **_checked_thresholds(state, thresholds),
         **checked_bits(state, significant_bits),
     }
     if "counts" in state:
@@ -3688,11 +3699,10 @@ def open_set_state(
     open_scores: Any,
     open_labels: Any = None,
     *,
-    num_classes: int | None,
-    t_list: float | Sequence[float] | None,
-    per_sample: bool,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
 ) -> OpenSetState:
-    """The state of a batch: see `reduce_open_set`."""
+    """The state of a batch: see `OpenF.reduce`; scores are rounded up to the thresholds, if any."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
@@ -3713,11 +3723,9 @@ def open_set_state(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if as_bool(per_sample, "per_sample") or t_list is None:
+    if thresholds is None:
         return state
-    thresholds = check_thresholds(t_list)
-    rounded = rounded_up(scores, np.unique(thresholds))
-    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+    return {**state, "scores": rounded_up(scores, np.unique(thresholds)), "thresholds": as_text(thresholds)}
 
 
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
@@ -3733,10 +3741,12 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     def fill(part: slice) -> None:
         flags = labels[part] < 0 if unknown is None else unknown[part]
         classes[part] = labels[part]
-        classes[part] |= -flags.astype(
-            np.int32
-        )  # all bits of −1 are set; a choice by a mask takes several times as long
+        # all bits of −1 are set; a choice by a mask takes several times as long
+        classes[part] |= -flags.astype(np.int32)
 
+    if len(labels) < _FILLED:
+        fill(slice(None))
+        return classes
     parts = parts_of(len(labels), len(labels) // _FILLED + 1)
     each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
     return classes
@@ -3770,8 +3780,7 @@ def _first_highest(predictions: Array) -> Array:
 def _given_classes(width: int, num_classes: int | None) -> int | None:
     """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
-        return width if width else None
-    num_classes = as_int(num_classes, "num_classes", 1)
+        return width or None
     if width and num_classes != width:
         raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
     return num_classes
@@ -4087,10 +4096,150 @@ def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> 
 
 # ---- open_set/open_f.py ----------------------------------------------------------------------------------------------
 #
-# F-scores of a sweep: approximate for comparison, rounded as results, and as fractions if rounding hides which is
-# greater.
+# Open-set F-scores at every distinct score, or at a list of thresholds.
+#
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+# As t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after
+# each sample (see sweep.py). The same sweep serves any list of thresholds. F-scores are compared approximately, rounded
+# as results, and compared as fractions where rounding hides which is greater.
 
 TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
+BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
+
+
+def best_macro_f(
+    predicted: Array,
+    classes: Array,
+    scores: Array,
+    num_classes: int,
+    t_list: np.ndarray | None,
+    *,
+    counts: Array | None = None,
+) -> BestF:
+    """As `macro_open_f`, of checked samples and thresholds."""
+    xp = array_namespace(predicted)
+    predicted = xp.astype(predicted, xp.int64, copy=False)
+    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+        check_ids(predicted, classes, num_classes)
+        known, distinct = classes[classes >= 0], distinct_values(predicted)
+        occurring = distinct_values(known).shape[0]
+        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
+        among = _is_among(distinct, known)
+        of_known = None if counts is None else counts[classes >= 0][among]
+        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
+    else:
+        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
+        occurring = int(xp.count_nonzero(totals))
+    ordered, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
+    return _best(ordered, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
+
+
+def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
+    """Scores in ascending order with their outcomes and, if any, counts."""
+    if counts is None:
+        return *sorted_with(scores, outcomes), None
+    ordered, order = sorted_with(scores, indices(scores))
+    return ordered, outcomes[order], counts[order]
+
+
+def _index_of(distinct: Array, ids: Array) -> Array:
+    """The place of each id in ascending distinct ids, which include all of them."""
+    return array_namespace(ids).searchsorted(distinct, ids)
+
+
+def _is_among(distinct: Array, ids: Array) -> Array:
+    """Flag the ids that are among ascending distinct ids."""
+    xp = array_namespace(ids)
+    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
+
+
+def _best(scores: Array, average: MacroF | MicroF, t_list: np.ndarray | None) -> BestF:
+    """The first of the greatest F-scores after each sample, in ascending order of the scores."""
+    if t_list is not None:
+        return _best_of(t_list, scores, average)
+    places, sums = _highest(scores, average)
+    at = int(np.argmax(_are_greatest(to_numpy(places), sums, average)))
+    best = float(average.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
+    return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
+
+
+def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
+    """As `_best`, of a list of thresholds."""
+    xp = array_namespace(scores)
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places, row = np.unique(to_numpy(after), return_inverse=True)
+    f, values = np.zeros(len(places)), np.zeros(len(places))
+    none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
+    if len(places) > none:
+        *sums, value = _at_places(average, on_device(places[none:], scores))
+        f[none:], values[none:] = to_numpy(average.rounded((sums[0], sums[1]))), to_numpy(value)
+    greatest = values == 0
+    if values.max() > 0:
+        near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
+        which = on_device(near - none, scores)
+        greatest[:] = False
+        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), average)
+    best = int(np.argmax(greatest[row]))
+    return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
+
+
+def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
+    """Flag the candidates with the greatest F, compared exactly, since values are close."""
+    if len(places) == 1:
+        return np.ones(1, dtype=bool)
+    exact = average.exact(places, sums)
+    greatest = max(exact)
+    return np.asarray([value == greatest for value in exact])
+
+
+def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
+    """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
+
+    If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
+    counts before its part.
+    """
+    number = scores.shape[0]
+    threads = threads_for(number) if is_numpy_array(scores) else 1
+    parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
+    places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
+    greatest = float(array_namespace(values).max(values))
+    high = array_namespace(values).nonzero(values >= greatest * (1 - average.rounding))[0]
+    high = high if greatest > 0 else high[:1]
+    return places[high], (sums[0][high], sums[1][high])
+
+
+def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+    """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
+    xp = array_namespace(scores)
+    kept: list[tuple[Array, Array, Array, Array]] = []
+    stop, greatest = within.start, -1.0
+    for first, second, values in average.sweep(within):
+        start, stop = stop, stop + values.shape[0]
+        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
+            continue  # no candidate, as in most blocks after the greatest
+        following = scores[start + 1 : stop + 1]
+        equal = scores[start : start + following.shape[0]] == following
+        if bool(xp.any(equal)):
+            values[: following.shape[0]][equal] = -1.0
+        before, greatest = greatest, max(greatest, float(xp.max(values)))
+        near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
+        if greatest <= 0:
+            near = near[:1] if before < 0 else near[:0]
+        kept.append((near + start, values[near], first[near], second[near]))
+    places, values, first, second = (concatenate(column) for column in zip(*kept))
+    high = values >= greatest * (1 - average.rounding)
+    return places[high], values[high], first[high], second[high]
+
+
+def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
+    """The sums and values after the samples at some ascending places."""
+    parts, start = [], 0
+    for swept in average.sweep():
+        stop = start + swept.value.shape[0]
+        here = places[(places >= start) & (places < stop)] - start
+        parts.append([column[here] for column in swept])
+        start = stop
+    return Swept(*map(array_namespace(places).concat, zip(*parts)))
 
 
 class MacroF(NamedTuple):
@@ -4222,153 +4371,14 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-# Open-set F-scores at every distinct score, or at a list of thresholds.
-#
-# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
-# As t rises, each sample enters once and changes the counts of one class only, so one sort and one sweep give F after
-# each sample (see sweep.py). The same sweep serves any list of thresholds.
-
-
-BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
-
-
-def best_macro_f(
-    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any, *, counts: Array | None = None
-) -> BestF:
-    """As `macro_open_f`, of checked samples."""
-    xp = array_namespace(predicted)
-    predicted = xp.astype(predicted, xp.int64, copy=False)
-    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
-        check_ids(predicted, classes, num_classes)
-        known, distinct = classes[classes >= 0], distinct_values(predicted)
-        occurring = distinct_values(known).shape[0]
-        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
-        among = _is_among(distinct, known)
-        of_known = None if counts is None else counts[classes >= 0][among]
-        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
-    else:
-        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
-        occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return _best(thresholds, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
-
-
-def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
-    """Scores in ascending order with their outcomes and, if any, counts."""
-    if counts is None:
-        return *sorted_with(scores, outcomes), None
-    ordered, order = sorted_with(scores, indices(scores))
-    return ordered, outcomes[order], counts[order]
-
-
-def _index_of(distinct: Array, ids: Array) -> Array:
-    """The place of each id in ascending distinct ids, which include all of them."""
-    return array_namespace(ids).searchsorted(distinct, ids)
-
-
-def _is_among(distinct: Array, ids: Array) -> Array:
-    """Flag the ids that are among ascending distinct ids."""
-    xp = array_namespace(ids)
-    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
-
-
-def _best(scores: Array, average: MacroF | MicroF, t_list: Any) -> BestF:
-    """The first of the greatest F-scores after each sample, in ascending order of the scores."""
-    if t_list is not None:
-        return _best_of(check_thresholds(t_list), scores, average)
-    places, sums = _highest(scores, average)
-    at = int(np.argmax(_are_greatest(to_numpy(places), sums, average)))
-    best = float(average.rounded((sums[0][at : at + 1], sums[1][at : at + 1]))[0])
-    return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
-
-
-def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
-    """As `_best`, of a list of thresholds."""
-    xp = array_namespace(scores)
-    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
-    places, row = np.unique(to_numpy(after), return_inverse=True)
-    f, values = np.zeros(len(places)), np.zeros(len(places))
-    none = int(places[0] < 0)  # below all scores no sample is accepted, and F is 0
-    if len(places) > none:
-        *sums, value = _at_places(average, on_device(places[none:], scores))
-        f[none:], values[none:] = to_numpy(average.rounded((sums[0], sums[1]))), to_numpy(value)
-    greatest = values == 0
-    if values.max() > 0:
-        near = np.flatnonzero(values >= values.max() * (1 - average.rounding))
-        which = on_device(near - none, scores)
-        greatest[:] = False
-        greatest[near] = _are_greatest(places[near], (sums[0][which], sums[1][which]), average)
-    best = int(np.argmax(greatest[row]))
-    return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
-
-
-def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
-    """Flag the candidates with the greatest F, compared exactly, since values are close."""
-    if len(places) == 1:
-        return np.ones(1, dtype=bool)
-    exact = average.exact(places, sums)
-    greatest = max(exact)
-    return np.asarray([value == greatest for value in exact])
-
-
-def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
-    """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
-
-    If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
-    counts before its part.
-    """
-    number = scores.shape[0]
-    threads = threads_for(number) if is_numpy_array(scores) else 1
-    parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
-    places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
-    greatest = float(array_namespace(values).max(values))
-    high = array_namespace(values).nonzero(values >= greatest * (1 - average.rounding))[0]
-    high = high if greatest > 0 else high[:1]
-    return places[high], (sums[0][high], sums[1][high])
-
-
-def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
-    """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
-    xp = array_namespace(scores)
-    kept: list[tuple[Array, Array, Array, Array]] = []
-    stop, greatest = within.start, -1.0
-    for first, second, values in average.sweep(within):
-        start, stop = stop, stop + values.shape[0]
-        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
-            continue  # no candidate, as in most blocks after the greatest
-        following = scores[start + 1 : stop + 1]
-        equal = scores[start : start + following.shape[0]] == following
-        if bool(xp.any(equal)):
-            values[: following.shape[0]][equal] = -1.0
-        before, greatest = greatest, max(greatest, float(xp.max(values)))
-        near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
-        if greatest <= 0:
-            near = near[:1] if before < 0 else near[:0]
-        kept.append((near + start, values[near], first[near], second[near]))
-    places, values, first, second = (concatenate(column) for column in zip(*kept))
-    high = values >= greatest * (1 - average.rounding)
-    return places[high], values[high], first[high], second[high]
-
-
-def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
-    """The sums and values after the samples at some ascending places."""
-    parts, start = [], 0
-    for swept in average.sweep():
-        stop = start + swept.value.shape[0]
-        here = places[(places >= start) & (places < stop)] - start
-        parts.append([column[here] for column in swept])
-        start = stop
-    return Swept(*map(array_namespace(places).concat, zip(*parts)))
-
-
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 #
-# Outcomes of samples in open-set recognition, at one threshold.
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """The outcome of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    Parameters: state of a metric of open-set recognition; threshold, a sample being called unknown iff
     score > threshold.
     Raises ValueError unless the rows of the state are single samples.
     """
@@ -4388,14 +4398,11 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     return {**open_set_samples(state, threshold), **columns}
 
 
-# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenF(Metric):
     """The best open-set F-score and its threshold.
 
-    Options, in addition to the common ones (see `Metric`):
+    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
     t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
     num_classes: the number of known classes, if it differs from the number of score columns
@@ -4416,20 +4423,28 @@ class OpenF(Metric):
     def __post_init__(self) -> None:
         """Check each option."""
         super().__post_init__()
-        if self.t_list is not None:
-            check_thresholds(self.t_list)
+        self.thresholds = None if self.t_list is None else check_thresholds(self.t_list)
         if self.num_classes is not None:
             self.num_classes = as_int(self.num_classes, "num_classes", 1)
         self.per_sample = as_bool(self.per_sample, "per_sample")
 
     def reduce(self, predictions: Any, references: Any, open_scores: Any, open_labels: Any = None) -> OpenSetState:
-        """Reduce a batch to the classes and open-set scores of its samples."""
-        samples = (predictions, references, open_scores, open_labels)
-        return open_set_state(*samples, num_classes=self.num_classes, t_list=self.t_list, per_sample=self.per_sample)
+        """Reduce a batch to predicted classes, true classes and open-set scores.
+
+        Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+        references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown; open_labels
+        (N,) 1 for unknown, 0 for known, which overrides the sign of the references.
+
+        Returns an `OpenSetState`; its scores are rounded up to the t_list, unless there is a table of each sample's.
+        Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+        """
+        thresholds = None if self.per_sample else self.thresholds
+        columns = (predictions, references, open_scores, open_labels)
+        return open_set_state(*columns, num_classes=self.num_classes, thresholds=thresholds)
 
     def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
         """Check a state from elsewhere."""
-        return as_open_set_state(state, num_classes=self.num_classes, t_list=self.t_list)
+        return as_open_set_state(state, num_classes=self.num_classes, thresholds=self.thresholds)
 
     @abstractmethod
     def best(self, state: OpenSetState) -> BestF:
@@ -4437,7 +4452,7 @@ class OpenF(Metric):
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """The samples, by class and score."""
-        check_applied(state, self.t_list)
+        check_applied(state, self.thresholds)
         arrays: Any = state
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
@@ -4471,7 +4486,7 @@ class OpenF(Metric):
 class MacroOpenF(OpenF):
     """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
-    Columns: see `reduce_open_set`. Options: see `OpenF`.
+    Columns and options: see `OpenF`.
 
     >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
@@ -4486,4 +4501,4 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
+        return best_macro_f(*columns, int(state["predictions_width"]), self.thresholds, counts=state.get("counts"))

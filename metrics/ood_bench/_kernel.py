@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import glob
 import hashlib
 import inspect
@@ -12,7 +11,6 @@ import io
 import math
 import multiprocessing
 import numbers
-import operator
 import os
 import platform
 import re
@@ -28,13 +26,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial, reduce, wraps
+from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -350,27 +348,6 @@ def is_floating(x: Array) -> bool:
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def by_keyword(function: Function) -> Function:
-    """Refuse arguments by position in a sentence that says the call to write, for a function of two sides of scores.
-
-    So (scores, labels), the arguments of the same function elsewhere, are never read as two sides.
-    """
-
-    @wraps(function)
-    def called(*arrays: Any, **arguments: Any) -> Any:
-        if arrays:
-            required = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
-            call = f"{function.__name__}({', '.join(f'{name}=...' for name in required)})"
-            got = f"got {len(arrays)} by position"
-            raise TypeError(f"expected {call}: two sides of scores by keyword, not scores with labels; {got}")
-        return function(**arguments)
-
-    return cast(Function, called)
-
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -3272,25 +3249,22 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-class Side(NamedTuple):
+@dataclass(eq=False)
+class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
-    number: int | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many samples there are."""
-        if self.number is not None:
-            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     @property
@@ -3316,19 +3290,20 @@ class Side(NamedTuple):
         xp = array_namespace(self.scores)
         rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
         # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
 
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
+        return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -3348,28 +3323,35 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
 def sides_of_kinds(
     scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
 ) -> list[Side]:
-    """The side of each kind of samples, all sorted at once.
+    """The side of each kind of samples, in one type, all sorted at once.
 
     Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
+    xp = array_namespace(scores)
+    scores = widen(scores) if counts is None else scores
+    if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    if counts is not None or is_numpy_array(scores):
-        parts = [kinds == kind for kind in range(number)]
-        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
-    scores, last = widen(scores), kinds == number - 1
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    sides = []
+    if counts is not None:
+        for kind in range(number):
+            here = kinds == kind
+            sides.append(as_side(scores[here], counts[here], bits=bits))
+        return sides
+    if xp is np:
+        for kind in range(number):
+            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
+        return sides
     sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others = sum(side.total for side in sides)
+    others, last = sum(side.total for side in sides), kinds == number - 1
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
-    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+    """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples.
 
     Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
     """
@@ -3378,16 +3360,9 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
-
-
-def two_sides(**sides: Any) -> tuple[Side, Side]:
-    """As `checked_sides`, but sides may be empty, and a `Side` with counted rows is used as it is."""
-    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
-    if not any(isinstance(column, Side) for column in columns):
-        columns = on_one_device(*columns)
-    return sort_sides(*columns)
+    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    side.total = scores.shape[0] - excess  # for which a device need not be waited for
+    return side
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -3400,34 +3375,21 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+    """Return scores in ascending order, as float32 or float64; without a copy if many are in order already."""
+    return _sorted(widen(scores))  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+
+
+def _sorted(scores: Array) -> Array:
+    if isinstance(scores, np.ndarray):
+        if len(scores) < _APART:
+            return np.sort(scores)
+        return scores if _in_order(scores) else sorted_copy(scores)
+    return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for column, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(column)
-        scores = side.scores
-        # NaN is sorted to an end, where one look finds it
-        if any(map(math.isnan, scores[:: max(1, scores.shape[0] - 1)].tolist())):
-            check_no_nan(scores if isinstance(column, Side) else column, name)  # which says where it came
-        sides.append(side)
-    first, second = sides
-    if first.scores.dtype == second.scores.dtype:
-        return first, second
-    xp = array_namespace(first.scores, second.scores)
-    dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
+    xp, first = array_namespace(scores), scores[:1000]
+    return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
 def runs(
@@ -3440,13 +3402,17 @@ def runs(
     default all.
     """
     scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    rows, num_others = scores.shape[0], others.shape[0]
+    num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    if length is None:
+        length = _RUN if xp is np else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
+    begin, stop = within or (0, rows)
+    higher, done = 0, 0  # negatives above the first threshold, and positives
+    if stop < rows:
+        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
+        done = num_positives - int(positives.below(stop))
     while stop > begin:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
@@ -3454,16 +3420,20 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
+            # the first of each group of equal scores, from the highest group on; none is cut in two
+            start = max(begin, stop - length)
+            start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
+            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
+        tp = num_positives - (first if positives.before is None else positives.before[first])
+        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
+        stop, done = int(first[-1]), int(tp[-1])
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
@@ -3472,16 +3442,6 @@ def segments(positives: Side, number: int) -> list[tuple[int, int]]:
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
     return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
 
 
 def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
@@ -3507,9 +3467,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
@@ -3521,7 +3478,8 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for scores, *_ in sides:
+    for side in sides:
+        scores = side.scores
         xp = array_namespace(scores)
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
@@ -3629,82 +3587,91 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+# So results are identical for any order of the samples, any batches and any runs.
+#
+# Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+# order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+# can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
 
 
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    if threads == 1:
+        columns = _parts_of_runs(positives, negatives, wanted)
+    else:
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
+        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    values = {}
+    for (name, quantity), column in zip(wanted.items(), columns):
+        values[name] = quantity.value(column, positives.total, negatives.total)
+    return values
 
 
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
+def _parts_of_runs(
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+) -> list[list[Any]]:
+    """The parts of each quantity, one of each run."""
+    columns: list[list[Any]] = [[] for _ in wanted]
+    for run in runs(positives, negatives, None, within):
+        for column, quantity in zip(columns, wanted.values()):
+            column.append(quantity.part(run))
+    return columns
 
 
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
 # Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
 # before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
 # positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
 # negatives, or the other way round; each side of the bin may have been one score or several.
-
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
@@ -3805,7 +3772,63 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
+
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
 
 
 def most_within(share: float | Fraction, total: int) -> int:
@@ -3824,68 +3847,6 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     (7, 29, 2)
     """
     return max(1, math.ceil(as_written(share) * total))
-
-
-# Quantities computed from runs of thresholds, any number of them in one pass.
-#
-# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
-# results are identical for any order of the samples, any batches and any runs.
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
-
-    Several threads share the segments of a large side, and each segment has parts of its own.
-    """
-
-    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
-        return [
-            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
-        ]
-
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
-    totals = positives.total, negatives.total
-    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)
 
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
@@ -3959,52 +3920,60 @@ AUPR = Quantity(
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate over the thresholds at which another meets its bound.
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+#
+#     FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
+#
+# `operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
+# among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
-class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is.
 
-    rate: float
-    score: float
-    fpr: float
-    tpr: float
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr, tpr: the rates there, of an operating point
+    """
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as `PointOfScores`."""
+    """The quantity of `operating_point`, as a `BestValue`."""
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
     from_below = bounded in ("tpr", "tnr")
 
-    def part(counts: Counts) -> list[PointOfScores]:
+    def part(counts: Counts) -> list[BestValue]:
         xp = array_namespace(counts.tp)
         number, total = _count(bounded, counts)
+        # number/total ≥ bound or ≤ bound, in integers
         allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = slice(at, at + 1)
-        fpr, tpr = (
-            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
-        )
-        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
+        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
+        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
+        return [BestValue(float(values[at]), score, fpr, tpr)]
 
-    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
-        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
         points = [point for part in parts for point in part]
         at_nothing = _AT_NOTHING[bounded]
-        allowed = at_nothing >= bound if from_below else at_nothing <= bound
-        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
+        if at_nothing >= bound if from_below else at_nothing <= bound:
+            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
+        return best(points, key=lambda point: point.value)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
 def _count(rate: str, counts: Counts) -> tuple[Array, int]:
@@ -4018,23 +3987,6 @@ def _count(rate: str, counts: Counts) -> tuple[Array, int]:
     }[rate]
 
 
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
-
-
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
-class Reached(NamedTuple):
-    """A value, and the lowest score that is detected at the threshold with this value.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    """
-
-    value: float
-    score: float | None
-
-
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
@@ -4046,28 +3998,18 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
-def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    point = best_point(rate, bounded, bound)
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        best = point.value(parts, *totals)
-        return Reached(best.rate, best.score if best.tpr else None)
-
-    return Quantity(point.part, value, point.higher, point.bounds)
-
-
 def _best_gain(counts: Counts) -> tuple[int, float]:
     gains = counts.tp - counts.fp
     at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
     return int(gains[at]), float(counts.thresholds[at])
 
 
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
-    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return Reached((negatives + gain) / (positives + negatives), threshold)
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
+    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return BestValue((negatives + gain) / (positives + negatives), score)
 
 
+# as of `detection_accuracy` and `f1_max`, with their scores
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
 
 
@@ -4097,9 +4039,81 @@ def samples_above(side: Side, threshold: float) -> int:
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
-# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
+# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
+#
+# Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
+# memory.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, with rates(*sides), tables(prepared, results) and side_of(state), which is the side of each
+    entry, (N,) integers, −1 for an entry that is left out; state; its sides, each sorted once; stratum_of, the stratum
+    of each side, ascending: sides of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        sides, start = self.sides, 0
+        if counts is not None:
+            sides = []
+            for rows, end in zip(self.drawn_from, self._ends.tolist()):
+                sides.append(rows.side(counts[start:end]))
+                start = end
+        results: Results = self.metric.rates(*sides)
+        return results
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+        """The same with rows at the scores of all models, if a side of one has too many."""
+        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
+        rows, end = rows_of_sides(*chain(*sides)), 0
+        for own in sides:
+            end += len(own)
+            if own is self.sides:
+                break
+        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
+        model.drawn_from = rows[end - len(self.sides) : end]
+        return model
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
 class Rows(NamedTuple):
@@ -4153,88 +4167,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
 def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     """For each of ascending scores, the number of samples up to it and above the one before."""
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
-# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
-
-
-class RanksSides(Protocol):
-    """A metric that computes its results from sorted sides."""
-
-    @property
-    def rates(self) -> Callable[..., Results]:
-        """Results of the sides, in the order in which they were prepared."""
-
-    def side_of(self, state: Any) -> Array:
-        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
-
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
-
-    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
-    of one stratum are drawn together.
-    """
-
-    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The distinct scores of each side, or their quantiles if there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(*self.sides)
-        ends = [0, *self._ends.tolist()]
-        return self.metric.rates(
-            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
-        )
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
-        """The same with rows at the scores of all models, if a side of one has too many."""
-        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
-        rows, end = rows_of_sides(*chain(*sides)), 0
-        for own in sides:
-            end += len(own)
-            if own is self.sides:
-                break
-        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
-        model.drawn_from = rows[end - len(self.sides) : end]
-        return model
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
@@ -4299,285 +4231,14 @@ def sample_table(
     }
 
 
-# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
+# ---- ood/measures.py -------------------------------------------------------------------------------------------------
 #
-# Measures of a benchmark, computed from its two sides, which are sorted once.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-class Sides:
-    """The two sides of a benchmark, with arrays that several metrics share, computed once."""
-
-    def __init__(self, positives: Side, negatives: Side) -> None:
-        self.positives, self.negatives = positives, negatives
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in one type."""
-        return sort_sides(self.positives, self.negatives)
-
-    def flipped(self) -> tuple[Side, Side]:
-        """In-distribution samples as positives and OOD samples as negatives, by negated scores."""
-        positives, negatives = self.ascending
-        return negatives.flipped(), positives.flipped()
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order independent of the order of the samples."""
-        # in float64, since scikit-learn computes in the precision of its input
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-class Measure(NamedTuple):
-    """How a metric of a benchmark is computed.
-
-    source: a quantity of exceedance counts, or a function of the sides
-    higher: whether higher is better
-    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
-    share: whether its value is a share, in [0, 1]
-    of_decisions: whether it is of the decisions score > threshold
-    """
-
-    source: Quantity | Callable[[Sides], float]
-    higher: bool | None
-    of_inside: bool = False
-    share: bool = True
-    of_decisions: bool = False
-
-
-def required_threshold(threshold: float | None, name: str) -> float:
-    """Return the threshold of a metric of decisions. Raises ValueError if there is none."""
-    if threshold is None:
-        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return threshold
-
-
-def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    """The measure of a quantity, with the quantity's direction."""
-    return Measure(quantity, quantity.higher, of_inside)
-
-
-# Out-of-distribution detection: the scores of a batch with their labels, and its two sides.
-
-
-_INT64 = (-(2**63), 2**63 - 1)
-
-
-class OODState(TypedDict):
-    """Scores with their labels.
-
-    scores: (N,) higher is more OOD
-    labels: (N,) in_value, out_value or ignore_value
-    counts: (N,) how many samples each entry stands for; absent, one each
-    significant_bits: how many of a score's were kept; absent where all were
-    """
-
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
-
-
-Label = int | str  # of a side: a label, or REST
-REST = "rest"  # for the label of one side: all labels that are not the other's
-
-
-def as_ood_state(
-    state: Mapping[str, Any],
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot return."""
-    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
-    labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
-    if "counts" in state:
-        checked["counts"] = count_column(state)
-    check_rows(checked)
-    check_labels(labels, check_label_values(in_value, out_value, ignore_value))
-    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
-
-
-def ood_state(
-    predictions: Any,
-    references: Any = None,
-    *,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    significant_bits: int | None,
-) -> OODState:
-    """The state of a batch: see `reduce_ood`."""
-    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
-    if references is None:
-        if not isinstance(predictions, tuple) or len(predictions) != 2:
-            raise TypeError(
-                "references: expected a label for each score, or predictions as a tuple "
-                "(in-distribution scores, OOD scores); got neither"
-            )
-        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
-        scores, sides = concatenate(sides), on_one_device(*sides)
-        xp = array_namespace(*sides)
-        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
-        labels = [
-            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, values)
-        ]
-        return _kept(scores, _narrow(xp.concat(labels)), bits)
-    predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
-    check_orientation(predictions, references)
-    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
-        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
-    check_lengths(predictions=scores, references=labels)
-    scores, labels = on_one_device(scores, _narrow(labels))
-    check_labels(labels, values)
-    return _kept(scores, labels, bits)
-
-
-def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch, with scores cut to `bits` significant bits; None keeps all."""
-    if bits is None:
-        return {"scores": scores, "labels": labels}
-    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
-
-
-def _narrow(labels: Array) -> Array:
-    """Labels as int8 or int16 where they fit, else as int64."""
-    xp = array_namespace(labels)
-    if labels.dtype == xp.int8:
-        return labels
-    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
-    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
-    return xp.astype(labels, next(fitting, xp.int64), copy=False)
-
-
-class LabelValues(NamedTuple):
-    """Labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"."""
-
-    inside: Label
-    out: Label
-    ignored: int | None
-
-
-def check_label_values(in_value: Any, out_value: Any, ignore_value: Any) -> LabelValues:
-    """Check the labels of in-distribution, OOD and ignored samples: different integers."""
-    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
-    if inside == out:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
-    if ignore_value is not None:
-        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
-        if ignore_value in (inside, out):
-            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
-    return LabelValues(inside, out, ignore_value)
-
-
-def _as_label(value: Any, name: str) -> Label:
-    if isinstance(value, str):
-        if value != REST:
-            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
-        return REST
-    return as_int(value, name, *_INT64)
-
-
-def ood_sides(state: OODState, values: LabelValues) -> tuple[Side, Side]:
-    """OOD and in-distribution scores of a state in which an entry may stand for several samples."""
-    is_out, kept = is_ood(state["labels"], values)
-    scores, counts = state["scores"], state.get("counts")
-    if kept is not None:
-        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
-    bits = None if "significant_bits" not in state else int(state["significant_bits"])
-    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
-    return out, inside
-
-
-def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
-    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
-    kept = None if values.ignored is None else ~equal(labels, values.ignored)
-    is_out = ~equal(labels, values.inside) if values.out == REST else equal(labels, values.out)
-    return is_out, kept
-
-
-def check_labels(labels: Array, values: LabelValues, name: str = "references") -> None:
-    """Raise ValueError for a label of none of the values."""
-    if REST in values:
-        return
-    first, *others = (equal(labels, value) for value in values if value is not None)
-    allowed = functools.reduce(operator.or_, others, first)
-    if not bool(array_namespace(labels).all(allowed)):
-        names = zip(values, ("in_value", "out_value", "ignore_value"))
-        expected = " or ".join(f"{value} ({name})" for value, name in names if value is not None)
-        raise ValueError(f"{name}: expected {expected}, got {int(labels[~allowed][0])}")
-
-
-# ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
+# Measures of a benchmark by name: of exceedance counts, at a threshold, scikit-learn's, and oodeel's sampled ones.
 #
-# OOD rates as oodeel computes them, at every few scores instead of every score.
+# A name is parsed into a `Measure`, a function of the two `Sides`. Those of exceedance counts come from one pass.
 
-_Arrays = tuple[np.ndarray, ...]
-
-
-def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
-    """Counts and rates at every `step`-th score, from the two sides in ascending order.
-
-    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
-    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
-    Returns (FP, TP, FN, TN), and (fpr, tpr, fnr, tnr, accuracy); the rates also have the two ends of the curve.
-    Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
-    """
-    thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
-    num_positives, num_negatives = len(positives), len(negatives)
-    tp = num_positives - np.searchsorted(positives, thresholds, side="left")
-    fp = num_negatives - np.searchsorted(negatives, thresholds, side="left")
-    fn, tn = num_positives - tp, num_negatives - fp
-    fpr, tpr = (np.concatenate([[1.0], x, [0.0]]) for x in (fp / num_negatives, tp / num_positives))
-    tnr, fnr = (np.concatenate([[0.0], x, [1.0]]) for x in (tn / num_negatives, fn / num_positives))
-    accuracy = (tn + tp) / (num_positives + num_negatives)
-    return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)
-
-
-def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
-    """Return a function that computes the rates of `sampled_curve` once for each two sides."""
-
-    def rates(sides: Sides) -> _Arrays:
-        positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
-        return sampled_curve(positives, negatives, step)[1]
-
-    return cache(rates)
-
-
-def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
-    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
-    if name == "auroc":
-        return Measure(lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1])), True)
-    if name == "detect_acc":
-        return Measure(lambda sides: float(np.max(curve(sides)[4])), True)
-    point = parse_point(name)
-    assert point is not None  # the caller has parsed it
-    rate, bounded, bound = point
-    if bound == 1:  # no sampled rate is beyond it
-        raise ValueError(f"metrics: expected a bound below 100 with a step, as oodeel's names have it, got {name!r}")
-
-    def measure(sides: Sides) -> float:
-        curves = dict(zip(RATES, curve(sides)))
-        limits = curves[bounded]
-        past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
-        return float(curves[rate][np.argmax(past)])
-
-    return Measure(measure, rate in ("tpr", "tnr"))
-
-
-# ---- ood/sklearn_metrics.py ------------------------------------------------------------------------------------------
-#
-# Binary metrics of scikit-learn, by name or as functions, from the two sides of a benchmark.
-
+DEFAULT_METRICS = ("auroc", "fpr95tpr")
+_SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
     "brier_score_loss",
@@ -4611,8 +4272,181 @@ _NO_SHARES = (
     "matthews_corrcoef",
 )
 
+_Arrays = tuple[np.ndarray, ...]
 
-def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+
+class Sides:
+    """The two sides of a benchmark in one type, the options of its measures, and what several of them share.
+
+    positives, negatives: the OOD and the in-distribution samples
+    threshold: for measures of the decisions score > threshold
+    step: for measures that are sampled at every `step`-th score
+    values: of quantities by name
+    """
+
+    def __init__(
+        self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
+    ) -> None:
+        self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
+        self.values: dict[str, Any] = {}
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order independent of the order of the samples."""
+        # in float64, since scikit-learn computes in the precision of its input
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in (self.negatives, self.positives)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+    @cached_property
+    def sampled(self) -> _Arrays:
+        """The rates of `sampled_curve`."""
+        positives, negatives = (to_numpy(side.repeated()) for side in (self.positives, self.negatives))
+        return sampled_curve(positives, negatives, self.step or 1)[1]
+
+    def threshold_of(self, name: str) -> float:
+        """The threshold of a measure of decisions. Raises ValueError if there is none."""
+        if self.threshold is None:
+            raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+        return self.threshold
+
+
+class Measure(NamedTuple):
+    """How a metric of a benchmark is computed.
+
+    of: its value, from the sides
+    higher: whether higher is better
+    share: whether its value is a share, in [0, 1]
+    of_decisions: whether it is of the decisions score > threshold
+    quantity: what is computed beforehand, in one pass with other quantities, as sides.values
+    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
+    """
+
+    of: Callable[[Sides], Any]
+    higher: bool | None
+    share: bool = True
+    of_decisions: bool = False
+    quantity: Quantity | None = None
+    of_inside: bool = False
+
+
+def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False) -> Measure:
+    return Measure(lambda sides: sides.values[name], quantity.higher, quantity=quantity, of_inside=of_inside)
+
+
+def _at_threshold(name: str) -> Measure:
+    def rate(sides: Sides) -> float:
+        return rate_above(name, sides.positives, sides.negatives, sides.threshold_of(name))
+
+    return Measure(rate, name in ("tpr", "tnr"), of_decisions=True)
+
+
+_OWN = {
+    "auroc": _of_counts("auroc", AUROC),
+    "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
+    "aupr_out_trapezoid": _of_counts("aupr_out_trapezoid", AUPR),
+    "detect_acc": _of_counts("detect_acc", DETECTION_ACCURACY_REACHED),
+    "aupr_in": _of_counts("aupr_in", AVERAGE_PRECISION, of_inside=True),
+    "aupr_in_trapezoid": _of_counts("aupr_in_trapezoid", AUPR, of_inside=True),
+    **{name: _at_threshold(name) for name in RATES},
+}
+
+
+class Measures(NamedTuple):
+    """Metrics of a benchmark, parsed.
+
+    measures: by name
+    of_out, of_inside: their quantities, with the OOD or the in-distribution samples as positives
+    functions: those of scikit-learn without a name here: their results are no rates, so have no mean and no interval
+    """
+
+    measures: dict[str, Measure]
+    of_out: dict[str, Quantity]
+    of_inside: dict[str, Quantity]
+    functions: dict[str, Callable[..., Any]]
+
+    def check_threshold(self, sides: Sides) -> None:
+        """Raise ValueError for a measure of decisions without a threshold."""
+        for name, measure in self.measures.items():
+            if measure.of_decisions:
+                sides.threshold_of(name)
+
+    def need_threshold(self) -> bool:
+        """Whether a metric is of the decisions score > threshold."""
+        decisions = any(measure.of_decisions for measure in self.measures.values())
+        return decisions or not all(map(takes_scores, self.functions))
+
+
+def metric_list(metrics: Any) -> tuple[Any, ...]:
+    """Names and functions as a tuple, even if there is only one."""
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    names = []
+    for metric in metrics:
+        if not isinstance(metric, str) and not callable(metric):
+            raise TypeError(f"metrics: expected names or functions, got {metric!r:.60}")
+        names.append(str(metric) if isinstance(metric, str) else metric)
+    return tuple(names)
+
+
+@lru_cache(1 << 8)
+def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
+    """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores.
+
+    Raises ValueError for an unknown name, two metrics of one name, and none.
+    """
+    wanted = Measures({}, {}, {}, {})
+    for metric in dict.fromkeys(metrics):
+        # func of a functools.partial
+        name = metric if isinstance(metric, str) else str(getattr(getattr(metric, "func", metric), "__name__", metric))
+        if name in wanted.measures or name in wanted.functions:
+            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
+        if _is_function(metric, name):
+            wanted.functions[name] = metric
+            continue
+        measure = wanted.measures[name] = _parsed(metric, name, sampled)
+        if measure.quantity is not None:
+            (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
+    if not wanted.measures and not wanted.functions:
+        raise ValueError("metrics: expected at least one name, got none")
+    return wanted
+
+
+def _parsed(metric: Any, name: str, sampled: bool) -> Measure:
+    by_name = isinstance(metric, str)
+    if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
+        return _sklearn_measure(metric, name)
+    if by_name:
+        point = parse_point(name)
+        if sampled and (point or name in _SAMPLED):
+            return _sampled_measure(name)
+        if point:
+            return _of_counts(name, best_point(*point))
+        if name in _OWN:
+            return _OWN[name]
+    hint = did_you_mean(name, (*_OWN, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
+    raise ValueError(
+        f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
+        f"{hint}"
+    )
+
+
+def has_threshold(metric: Any) -> bool:
+    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
+    return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
+
+
+def _is_function(metric: Any, name: str) -> bool:
+    """Whether a metric is a function of sklearn.metrics, or a partial of one, that has no name here: see `called`."""
+    function = getattr(metric, "func", metric)
+    named = name in (*SKLEARN_SCORES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
+    return callable(function) and str(function.__module__).startswith("sklearn.metrics") and not named
+
+
+def _sklearn_measure(metric: Any, name: str) -> Measure:
     """A metric of scikit-learn, of the scores or of the decisions at a threshold, which is then required."""
     try:
         import sklearn.metrics
@@ -4624,30 +4458,21 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    # scikit-learn names what is to be minimised so
-    facts: dict[str, bool] = {"higher": not name.endswith("_loss"), "share": name not in _NO_SHARES}
-    if name in SKLEARN_SCORES:
-        return Measure(lambda sides: _of_scores(function, name, sides), **facts)
-    threshold = required_threshold(threshold, name)
-    return Measure(lambda sides: _of_decisions(function, name, sides, threshold), **facts, of_decisions=True)
+    of = _of_scores if name in SKLEARN_SCORES else _of_decisions
+    return Measure(
+        lambda sides: of(function, name, sides),
+        higher=not name.endswith("_loss"),  # so scikit-learn names what is to be minimised
+        share=name not in _NO_SHARES,
+        of_decisions=name not in SKLEARN_SCORES,
+    )
 
 
-def is_function(metric: Any) -> bool:
-    """Whether a metric is a function of sklearn.metrics, or a partial of one, that has no name here: see `called`."""
-    function = getattr(metric, "func", metric)  # func of a functools.partial
-    name = getattr(function, "__name__", "")
-    named = name in (*SKLEARN_SCORES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
-    return callable(function) and str(function.__module__).startswith("sklearn.metrics") and not named
-
-
-def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
+def called(function: Any, name: str, sides: Sides) -> Any:
     """Call a function of sklearn.metrics with the labels, 1 for OOD, and the scores or decisions; return its result.
 
     Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
     """
-    if takes_scores(name):
-        return _of_scores(function, name, sides)
-    return _of_decisions(function, name, sides, required_threshold(threshold, name))
+    return (_of_scores if takes_scores(name) else _of_decisions)(function, name, sides)
 
 
 def takes_scores(name: str) -> bool:
@@ -4656,10 +4481,16 @@ def takes_scores(name: str) -> bool:
 
 
 def _of_scores(function: Any, name: str, sides: Sides) -> Any:
-    return _value(function, name, *_finite(*sides.ordered, name))
+    labels, scores = sides.ordered
+    if not np.isfinite(scores).all():
+        if name not in _RANKS:
+            raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
+        scores = np.unique(scores, return_inverse=True)[1]
+    return _value(function, name, labels, scores)
 
 
-def _of_decisions(function: Any, name: str, sides: Sides, threshold: float) -> Any:
+def _of_decisions(function: Any, name: str, sides: Sides) -> Any:
+    threshold = sides.threshold_of(name)
     labels, scores = sides.ordered
     return _value(function, name, labels, (scores > threshold).astype(np.int64))
 
@@ -4672,44 +4503,212 @@ def _value(function: Any, name: str, labels: np.ndarray, scores: np.ndarray) -> 
         raise ValueError(f"metrics: scikit-learn's {name!r}: {error}") from error
 
 
-def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    if not np.isfinite(scores).all():
-        if name in _RANKS:
-            return labels, np.unique(scores, return_inverse=True)[1]
-        raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
-    return labels, scores
+def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
+    """Counts and rates at every `step`-th score, from the two sides in ascending order.
+
+    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
+    score ≥ threshold, as in oodeel: everything else in this package compares score > threshold.
+    Returns (FP, TP, FN, TN), and (fpr, tpr, fnr, tnr, accuracy); the rates also have the two ends of the curve.
+    Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
+    """
+    thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
+    num_positives, num_negatives = len(positives), len(negatives)
+    tp = num_positives - np.searchsorted(positives, thresholds, side="left")
+    fp = num_negatives - np.searchsorted(negatives, thresholds, side="left")
+    fn, tn = num_positives - tp, num_negatives - fp
+    fpr, tpr = (np.concatenate([[1.0], x, [0.0]]) for x in (fp / num_negatives, tp / num_positives))
+    tnr, fnr = (np.concatenate([[0.0], x, [1.0]]) for x in (tn / num_negatives, fn / num_positives))
+    accuracy = (tn + tp) / (num_positives + num_negatives)
+    return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)
 
 
-# ---- ood/bench.py ----------------------------------------------------------------------------------------------------
+def _sampled_measure(name: str) -> Measure:
+    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
+    if name == "auroc":
+        return Measure(lambda sides: -float(np.trapezoid(1.0 - sides.sampled[0], sides.sampled[1])), True)
+    point = parse_point(name)
+    if point is None:  # detect_acc
+        return Measure(lambda sides: float(np.max(sides.sampled[4])), True)
+    rate, bounded, bound = point
+
+    def measure(sides: Sides) -> float:
+        if bound == 1:  # no sampled rate is beyond it
+            raise ValueError(
+                f"metrics: expected a bound below 100 with a step, as oodeel's names have it, got {name!r}"
+            )
+        curves = dict(zip(RATES, sides.sampled))
+        limits = curves[bounded]
+        past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
+        return float(curves[rate][np.argmax(past)])
+
+    return Measure(measure, rate in ("tpr", "tnr"))
+
+
+# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
-# Out-of-distribution benchmarks: metrics by name, including scikit-learn's.
+# The state of an out-of-distribution benchmark: scores with their labels, and its two sides.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+_INT64 = (-(2**63), 2**63 - 1)
+REST = "rest"  # for the label of one side: all labels that are not the other's
+Label = int | str  # of a side: a label, or REST
+
+
+class OODState(TypedDict):
+    """Scores with their labels.
+
+    scores: (N,) higher is more OOD
+    labels: (N,) in_value, out_value or ignore_value
+    counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
+    """
+
+    scores: Array
+    labels: Array
+    counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
+
+
+class StateOptions(NamedTuple):
+    """The options that shape a state, checked.
+
+    inside, out, ignored: labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"
+    bits: the number of significant bits kept of each score; None keeps all
+    """
+
+    inside: Label
+    out: Label
+    ignored: int | None
+    bits: int | None
+
+
+def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:
+    """Check the labels, which are different integers; the number of bits is checked already."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return StateOptions(inside, out, ignore_value, significant_bits)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    if isinstance(value, str):
+        if value != REST:
+            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
+        return REST
+    return as_int(value, name, *_INT64)
+
+
+def as_ood_state(state: Mapping[str, Any], options: StateOptions) -> OODState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `ood_state` cannot return."""
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
+    labels = _narrow(integer_column(state, "labels", *_INT64))
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
+    if "counts" in state:
+        checked["counts"] = count_column(state)
+    check_rows(checked)
+    _check_labels(labels, options)
+    return {**checked, **checked_bits(state, options.bits)}  # type: ignore[typeddict-item]
+
+
+def ood_state(predictions: Any, references: Any, options: StateOptions) -> OODState:
+    """The state of a batch: see `OODBench.reduce`."""
+    if references is None:
+        scores, labels = _of_pair(predictions, options)
+    else:
+        predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
+        check_orientation(predictions, references)
+        if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
+            raise ValueError(
+                "predictions and references are swapped: references hold fractions and predictions integers"
+            )
+        scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
+        check_lengths(predictions=scores, references=labels)
+        scores, labels = on_one_device(scores, _narrow(labels))
+        _check_labels(labels, options)
+    if options.bits is None:
+        return {"scores": scores, "labels": labels}
+    return {"scores": cut(scores, options.bits), "labels": labels, "significant_bits": np.asarray(options.bits)}
+
+
+def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
+    """Scores and labels of a tuple of in-distribution and OOD scores."""
+    if not isinstance(predictions, tuple) or len(predictions) != 2:
+        raise TypeError(
+            "references: expected a label for each score, or predictions as a tuple "
+            "(in-distribution scores, OOD scores); got neither"
+        )
+    sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+    scores, sides = concatenate(sides), on_one_device(*sides)
+    xp = array_namespace(*sides)
+    other = next(label for label in range(3) if label not in options)  # for the side that has the rest
+    labels = [
+        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+        for side, value in zip(sides, (options.inside, options.out))
+    ]
+    return scores, _narrow(xp.concat(labels))
+
+
+def _narrow(labels: Array) -> Array:
+    """Labels as int8 or int16 where they fit, else as int64."""
+    xp = array_namespace(labels)
+    if labels.dtype == xp.int8:
+        return labels
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)):
+        if -reach <= low <= high < reach:
+            return xp.astype(labels, dtype, copy=False)
+    return xp.astype(labels, xp.int64, copy=False)
+
+
+def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
+    """OOD and in-distribution scores of a state, whose entries may stand for several samples."""
+    is_out, kept = is_ood(state["labels"], options)
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    bits = None if "significant_bits" not in state else int(state["significant_bits"])
+    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
+    return out, inside
+
+
+def is_ood(labels: Array, options: StateOptions) -> tuple[Array, Array | None]:
+    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
+    kept = None if options.ignored is None else ~equal(labels, options.ignored)
+    is_out = ~equal(labels, options.inside) if options.out == REST else equal(labels, options.out)
+    return is_out, kept
+
+
+def _check_labels(labels: Array, options: StateOptions) -> None:
+    """Raise ValueError for a label that is none of the options'."""
+    if REST in (options.inside, options.out):
+        return
+    allowed = equal(labels, options.inside) | equal(labels, options.out)
+    if options.ignored is not None:
+        allowed |= equal(labels, options.ignored)
+    if not bool(allowed.all()):
+        names = {"in_value": options.inside, "out_value": options.out, "ignore_value": options.ignored}
+        expected = " or ".join(f"{value} ({name})" for name, value in names.items() if value is not None)
+        raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
+
+
+# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
 #
-# A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
-# call come from one sort of the scores and one pass over the counts.
+# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
 
-DEFAULT_METRICS = ("auroc", "fpr95tpr")
-_OF_OUT = {
-    "auroc": AUROC,
-    "aupr_out": AVERAGE_PRECISION,
-    "aupr_out_trapezoid": AUPR,
-    "detect_acc": DETECTION_ACCURACY_REACHED,
-}
-_OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
-_SAMPLED = ("auroc", "detect_acc")
+POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
+Name = str | Callable[..., Any]  # of a metric
 
 
-@by_keyword
-def bench_metrics(
-    *,
-    positives: Any,
-    negatives: Any,
-    metrics: Any = DEFAULT_METRICS,
-    threshold: float | None = None,
-    thresholds: bool = False,
-    step: int | None = None,
-    significant_bits: int | None = None,
-) -> dict[str, Any]:
-    """Metrics of an OOD detector by name, from one sort of the scores.
+@dataclass(kw_only=True, eq=False, repr=False)
+class OODBench(Metric):
+    """Metrics of an out-of-distribution detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
     aupr_out      average precision with OOD as the positive class
@@ -4726,263 +4725,33 @@ def bench_metrics(
                   with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
                   in _curve; its return value is the result
 
-    Parameters: positives, the scores of the OOD samples, and negatives, scores of the in-distribution samples, higher
-    is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
-    thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
-    value on these data, −inf or inf if every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate, of bounds below 100); significant_bits, the
-    bits that scores were cut to (see `cut`), to add `<name>_error` with |value − value of the original scores| ≤ error,
-    and to leave out results without such a bound: thresholds, rates at a threshold, sampled curves, and metrics of
-    scikit-learn.
+    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
-    Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
-    thresholds of sampled points or of points that only scores of −inf reach, no remaining name with a bound, or a class
-    without samples.
-    Source: oodeel's bench_metrics.
-
-    >>> sides = {"positives": [0.9, 0.4], "negatives": [0.6, 0.1]}
-    >>> bench_metrics(**sides, metrics=["auroc", "fpr95tpr", "detect_acc"])
-    {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
-    >>> bench_metrics(**sides, metrics="fpr95tpr", thresholds=True)
-    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
-    """
-    bits = check_bits(significant_bits)
-    threshold = None if threshold is None else as_real(threshold, "threshold")
-    sides = two_sides(positives=positives, negatives=negatives)
-    rates = bench_rates(
-        *sides,
-        metrics,
-        bits=bits,
-        threshold=threshold,
-        thresholds=as_bool(thresholds, "thresholds"),
-        step=None if step is None else as_int(step, "step", 1),
-    )
-    check_thresholds_exist(rates)
-    return as_dict(rates) | function_results(*sides, metrics, threshold=threshold, bits=bits)
-
-
-def function_results(
-    positives: Side, negatives: Side, metrics: Any, *, threshold: float | None, bits: int | None
-) -> dict[str, Any]:
-    """Results of scikit-learn's functions, by name: they are not rates, so they have neither mean nor interval.
-
-    Cut scores have no such results.
-    """
-    functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
-    if bits is not None or not functions:
-        return {}
-    sides = Sides(positives, negatives)
-    return {_name_of(function): called(function, _name_of(function), sides, threshold) for function in functions}
-
-
-def bench_rates(
-    positives: Side,
-    negatives: Side,
-    metrics: Any,
-    *,
-    threshold: float | None,
-    thresholds: bool,
-    step: int | None,
-    bits: int | None,
-) -> Results:
-    """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
-    if thresholds and step is not None:
-        raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
-    measures = parsed_measures(metrics, threshold, step)
-    check_both_classes(positives.total, negatives.total)
-    sides = Sides(positives, negatives)
-    wanted: list[dict[str, Quantity]] = [{}, {}]  # of the OOD and of the in-distribution samples as positives
-    for name, measure in measures.items():
-        if isinstance(measure.source, Quantity):
-            wanted[measure.of_inside][name] = measure.source
-    passes: _Passes = [*zip((lambda: sides.ascending, sides.flipped), wanted)]
-    if bits is not None:
-        return _with_errors(measures, [(both, bounded(each, bits)) for both, each in passes], bits)
-    values = _values(passes)
-    rates: Results = {}
-    for name, measure in measures.items():
-        value = values[name] if name in values else measure.source(sides)  # type: ignore[operator]
-        rates[name] = Rate(_plain(value), measure.higher, measure.share)
-        if thresholds and isinstance(value, Reached):
-            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value.score, sides.ascending))
-    return rates
-
-
-def parsed_measures(metrics: Any, threshold: float | None, step: int | None) -> dict[str, Measure]:
-    """Parse metrics into measures, by name."""
-    curve = None if step is None else curve_of_sides(step)
-    parse = _parse if step is not None else _parsed_once
-    measures: dict[str, Measure] = {}
-    names = set()
-    for metric in dict.fromkeys(names_and_functions(metrics)):
-        name = metric if isinstance(metric, str) else _name_of(metric)
-        if name in names:
-            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        names.add(name)
-        if not is_function(metric):
-            measures[name] = parse(metric, name, threshold=threshold, curve=curve)
-    if not names:
-        raise ValueError("metrics: expected at least one name, got none")
-    return measures
-
-
-def check_metrics(metrics: Any) -> dict[str, Measure]:
-    """Raise the errors of metrics that are wrong with any scores and any threshold; return them as measures."""
-    return parsed_measures(metrics, threshold=0.0, step=None)
-
-
-def need_threshold(metrics: Any) -> bool:
-    """Whether a metric is of the decisions score > threshold."""
-    functions = [_name_of(metric) for metric in names_and_functions(metrics) if is_function(metric)]
-    return any(measure.of_decisions for measure in check_metrics(metrics).values()) or not all(
-        map(takes_scores, functions)
-    )
-
-
-def names_and_functions(metrics: Any) -> list[Any]:
-    """Metrics as a list, even if there is only one."""
-    metrics = plain_value(metrics)
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    names = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
-    for name in names:
-        if not isinstance(name, str) and not callable(name):
-            raise TypeError(f"metrics: expected names or functions, got {name!r:.60}")
-    return names
-
-
-def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
-    return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
-
-
-_Passes = Iterable[tuple[Callable[[], tuple[Side, Side]], dict[str, Quantity]]]
-
-
-def _values(passes: _Passes) -> dict[str, Any]:
-    """Values by name, from one pass over the counts of each kind of positives."""
-    return {name: value for both, wanted in passes if wanted for name, value in quantities(*both(), wanted).items()}
-
-
-def _plain(value: Any) -> float:
-    return float(value.value if isinstance(value, Reached) else value)
-
-
-def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) -> Results:
-    """Values and errors of the metrics with bounds, in the order of the names."""
-    values = _values(passes)
-    if not values:
-        raise ValueError(
-            "metrics: expected at least one that has an error bound, since scores were cut to "
-            f"significant_bits={bits}; got {', '.join(measures)}"
-        )
-    ends = {name: tuple(map(_plain, values[name])) for name in measures if name in values}
-    return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
-
-
-def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any) -> Measure:
-    """Parse a metric into a measure."""
-    by_name = isinstance(metric, str)
-    if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
-        return sklearn_measure(metric, name, threshold)
-    point = parse_point(name) if by_name else None
-    if by_name and curve is not None and (point or name in _SAMPLED):
-        return sampled_measure(name, curve)
-    if point:
-        return measure_of(reached_point(*point))
-    if by_name and name in _OF_OUT:
-        return measure_of(_OF_OUT[name])
-    if by_name and name in _OF_IN:
-        return measure_of(_OF_IN[name], of_inside=True)
-    if by_name and name in RATES:
-        return _rate_measure(name, threshold)
-    known = (*_OF_OUT, *_OF_IN, *RATES)
-    hint = did_you_mean(name, (*known, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
-    raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(known)}, "
-        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
-        f"{hint}"
-    )
-
-
-_parsed_once = lru_cache(1 << 8)(_parse)  # for a thousand resamples of one size
-
-
-def _name_of(function: Any) -> str:
-    return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
-
-
-def _rate_measure(name: str, threshold: float | None) -> Measure:
-    threshold = required_threshold(threshold, name)
-    return Measure(
-        lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"), of_decisions=True
-    )
-
-
-# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
-#
-# Outcomes of samples of an out-of-distribution benchmark, at one threshold.
-
-POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
-
-
-def ood_samples(
-    state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
-) -> dict[str, Any]:
-    """The outcome of each sample, which is called unknown iff score > threshold: see `sample_table`.
-
-    Parameters: state of `reduce_ood`; values of its labels; sides of the state; metrics, names and functions;
-    threshold, by default of the first operating point or detect_acc among the metrics, or else of fpr95tpr.
-    Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
-    Raises ValueError unless the rows of the state are single samples, and for a point that only scores of −inf reach.
-    """
-    check_samples(state)
-    named: dict[str, float] = {}
-    if threshold is None:
-        name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
-        positives, negatives = sides
-        rates = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
-        threshold = rates[f"{name}_threshold"]
-        named = {f"{name}_threshold": threshold}
-    is_out, kept = is_ood(state["labels"], values)
-    scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
-    unknown = to_numpy(is_out)
-    places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
-    scores, unknown = scores[places], unknown[places]
-    return {
-        **named,
-        "per_sample": sample_table(scores, unknown, scores > as_real(threshold, "threshold"), None, places),
-    }
-
-
-# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
-
-
-Name = str | Callable[..., Any]  # of a metric
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class OODBench(Metric):
-    """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
-
-    Columns: see `reduce_ood`. Options, in addition to the common ones (see `Metric`):
-
-    metrics: a name or a list of names and functions, as of `bench_metrics`
-    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is every other label.
-        Fixed at load, since they are the labels of scores that come as a tuple
+    metrics: a name or a list of names and functions
+    in_value, out_value: labels of in-distribution and of OOD samples, different integers; "rest" for one of them is
+        every other label. Fixed at load, since they are the labels of scores that come as a tuple
     ignore_value: the label of samples that are left out. Fixed at load
-    significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
+    significant_bits: how many bits of each score are kept, in [4, 52] (see `cut`), for memory that does not grow with
+        the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
+        those without such a bound are left out: thresholds, rates at a threshold, sampled curves, and metrics of
+        scikit-learn. Fixed at load
     threshold: for rates and label-based metrics, which compare score > threshold
-    thresholds: whether to add the threshold of detect_acc and of operating points
-    step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
-    per_sample: whether to add the table of `ood_samples`
+    thresholds: whether to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives
+        that value on these data, −inf or inf if every sample or none is OOD
+    step: take auroc, detect_acc and operating points, of bounds below 100, from every `step`-th score, as oodeel does
+        (approximate)
+    per_sample: whether to add the table of samples, see `sample_table`: one is called unknown iff score > threshold, by
+        default that of the first operating point or detect_acc among the metrics, or else of fpr95tpr, which is added
 
-    Raises ValueError for any other label; for per_sample if samples were counted or their scores cut, or with a step
-    but no threshold; and the errors of `bench_metrics`.
+    Raises ValueError for an unknown name, any other label, a missing threshold, thresholds of sampled points or of
+    points that only scores of −inf reach, no remaining name with a bound, a class without samples; and for per_sample
+    if samples were counted or their scores cut, or with a step but no threshold.
+    Source: oodeel's bench_metrics.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
+    >>> OODBench(metrics="fpr95tpr", thresholds=True).compute(predictions=([0.6, 0.1], [0.9, 0.4]))
+    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
 
     name = "ood_bench"
@@ -5005,85 +4774,126 @@ class OODBench(Metric):
     def __post_init__(self) -> None:
         """Check each option; metrics that need a threshold may get it at compute."""
         super().__post_init__()
-        check_metrics(self.metrics)
+        self.metric_list = metric_list(self.metrics)
+        self.step = None if self.step is None else as_int(self.step, "step", 1)
+        parsed(self.metric_list, self.step is not None)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")
-        self.step = None if self.step is None else as_int(self.step, "step", 1)
         self.per_sample = as_bool(self.per_sample, "per_sample")
 
+    @cached_property
+    def state_options(self) -> StateOptions:
+        """The labels, which are checked together, and the number of bits."""
+        return state_options(self.in_value, self.out_value, self.ignore_value, self.significant_bits)
+
     @property
-    def labels(self) -> LabelValues:
-        """The labels of the two sides, and of samples that are left out."""
-        return check_label_values(self.in_value, self.out_value, self.ignore_value)
+    def parsed(self) -> Measures:
+        """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
+        return parsed(self.metric_list, self.step is not None)
 
     @property
     def idle_options(self) -> list[str]:
         """The idle options of every metric, and the threshold, if no metric uses it."""
-        idle = self.threshold is not None and not (self.per_sample or need_threshold(self.metrics))
+        idle = self.threshold is not None and not (self.per_sample or self.parsed.need_threshold())
         return [*super().idle_options, *(["threshold"] if idle else [])]
 
     def only(self, keys: Collection[str]) -> OODBench:
         """The metric with these results alone."""
-        metrics = sorted(metric for metric in names_and_functions(self.metrics) if metric in keys)
+        metrics = sorted(metric for metric in self.metric_list if metric in keys)
         return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
 
     def reduce(self, predictions: Any, references: Any = None) -> OODState:
-        """Reduce a batch to scores and narrow labels."""
-        return ood_state(
-            predictions,
-            references,
-            in_value=self.in_value,
-            out_value=self.out_value,
-            ignore_value=self.ignore_value,
-            significant_bits=self.significant_bits,
-        )
+        """Check a batch of scores with labels, or a pair of scores without them.
+
+        Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
+        (N_out,)); references (N,) labels.
+        Returns an `OODState`, which still holds the ignored samples.
+        Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
+        that do not fit, and any other label.
+        """
+        return ood_state(predictions, references, self.state_options)
 
     def as_state(self, state: Mapping[str, Any]) -> OODState:
         """Check a state from elsewhere."""
-        return as_ood_state(
-            state,
-            in_value=self.in_value,
-            out_value=self.out_value,
-            ignore_value=self.ignore_value,
-            significant_bits=self.significant_bits,
-        )
+        return as_ood_state(state, self.state_options)
 
     def prepare(self, state: OODState) -> PreparedSides:
         """Sort the OOD and the in-distribution samples."""
+        if self.thresholds and self.step is not None:
+            raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
         if self.per_sample and self.step is not None and self.threshold is None:
             raise ValueError(
                 "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
             )
         arrays: Any = state
-        return PreparedSides(self, arrays, ood_sides(state, self.labels), stratum_of=(0, 1))
+        return PreparedSides(self, arrays, ood_sides(state, self.state_options), stratum_of=(0, 1))
 
     def rates(self, out: Side, inside: Side) -> Results:
-        """Results of OOD and in-distribution samples."""
-        return bench_rates(
-            out,
-            inside,
-            self.metrics,
-            threshold=self.threshold,
-            thresholds=self.thresholds,
-            step=self.step,
-            bits=out.bits,
-        )
+        """Results of OOD and in-distribution samples; a threshold that does not exist is NaN."""
+        sides, bits = Sides(out, inside, self.threshold, self.step), out.bits
+        measures, of_out, of_inside, _ = wanted = self.parsed
+        wanted.check_threshold(sides)
+        check_both_classes(out.total, inside.total)
+        if bits is not None:
+            of_out, of_inside = bounded(of_out, bits), bounded(of_inside, bits)
+        if of_out:
+            sides.values = quantities(out, inside, of_out)
+        if of_inside:
+            sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
+        if bits is not None:
+            ends = {name: tuple(map(_plain, sides.values[name])) for name in measures if name in sides.values}
+            if not ends:
+                raise ValueError(
+                    "metrics: expected at least one that has an error bound, since scores were cut to "
+                    f"significant_bits={bits}; got {', '.join(measures)}"
+                )
+            return with_errors({name: Rate(each[0], measures[name].higher) for name, each in ends.items()}, ends)
+        rates: Results = {}
+        for name, measure in measures.items():
+            value = measure.of(sides)
+            threshold = None
+            if self.thresholds and isinstance(value, BestValue):
+                threshold = exceeded_threshold(value.score, (out, inside))
+            rates[name] = Rate(_plain(value), measure.higher, measure.share, threshold=threshold)
+        return rates
 
     def side_of(self, state: OODState) -> Array:
         """0 for each OOD entry of a state, 1 for an in-distribution one, −1 for one that is left out."""
-        is_out, kept = is_ood(state["labels"], self.labels)
+        is_out, kept = is_ood(state["labels"], self.state_options)
         xp = array_namespace(is_out)
         sides = xp.astype(~is_out, xp.int64)
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The results of functions; with `per_sample`, the table of samples and the threshold of its decisions."""
+        """The results of functions, but of cut scores; with `per_sample`, the table of samples."""
         check_thresholds_exist(results)
         out, inside = prepared.sides
-        tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)
-        if not self.per_sample:
-            return tables
+        tables: dict[str, Any] = {}
+        functions = self.parsed.functions
+        if functions and out.bits is None:
+            sides = Sides(out, inside, self.threshold, self.step)
+            tables = {name: called(function, name, sides) for name, function in functions.items()}
+        return {**tables, **self._samples_table(prepared)} if self.per_sample else tables
+
+    def _samples_table(self, prepared: PreparedSides) -> dict[str, Any]:
+        """The outcome of each sample that is not left out, after the threshold of a point that decides."""
         state: Any = prepared.state
-        names = names_and_functions(self.metrics)
-        return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}
+        check_samples(state)
+        threshold, named = self.threshold, {}
+        if threshold is None:
+            name = next((metric for metric in self.metric_list if has_threshold(metric)), POINT)
+            results = OODBench(metrics=name, thresholds=True).rates(*prepared.sides)
+            check_thresholds_exist(results)
+            threshold = results[name].threshold
+            named = {f"{name}_threshold": threshold}
+        is_out, kept = is_ood(state["labels"], self.state_options)
+        scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
+        unknown = to_numpy(is_out)
+        places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+        scores, unknown = scores[places], unknown[places]
+        return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}
+
+
+def _plain(value: Any) -> float:
+    return float(value.value if isinstance(value, BestValue) else value)

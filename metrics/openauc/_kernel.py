@@ -22,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
@@ -31,7 +31,7 @@ from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -3352,25 +3352,22 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-class Side(NamedTuple):
+@dataclass(eq=False)
+class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
-    number: int | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many samples there are."""
-        if self.number is not None:
-            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     @property
@@ -3396,19 +3393,20 @@ class Side(NamedTuple):
         xp = array_namespace(self.scores)
         rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
         # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
 
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
+        return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -3428,28 +3426,35 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
 def sides_of_kinds(
     scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
 ) -> list[Side]:
-    """The side of each kind of samples, all sorted at once.
+    """The side of each kind of samples, in one type, all sorted at once.
 
     Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
+    xp = array_namespace(scores)
+    scores = widen(scores) if counts is None else scores
+    if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    if counts is not None or is_numpy_array(scores):
-        parts = [kinds == kind for kind in range(number)]
-        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
-    scores, last = widen(scores), kinds == number - 1
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    sides = []
+    if counts is not None:
+        for kind in range(number):
+            here = kinds == kind
+            sides.append(as_side(scores[here], counts[here], bits=bits))
+        return sides
+    if xp is np:
+        for kind in range(number):
+            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
+        return sides
     sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others = sum(side.total for side in sides)
+    others, last = sum(side.total for side in sides), kinds == number - 1
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
-    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+    """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples.
 
     Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
     """
@@ -3458,8 +3463,9 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
+    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    side.total = scores.shape[0] - excess  # for which a device need not be waited for
+    return side
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -3472,15 +3478,21 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+    """Return scores in ascending order, as float32 or float64; without a copy if many are in order already."""
+    return _sorted(widen(scores))  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+
+
+def _sorted(scores: Array) -> Array:
+    if isinstance(scores, np.ndarray):
+        if len(scores) < _APART:
+            return np.sort(scores)
+        return scores if _in_order(scores) else sorted_copy(scores)
+    return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
+    xp, first = array_namespace(scores), scores[:1000]
+    return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
@@ -3498,7 +3510,7 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
         return first, second
     xp = array_namespace(first.scores, second.scores)
     dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    first, second = (replace(side, scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
 
@@ -3512,13 +3524,17 @@ def runs(
     default all.
     """
     scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    rows, num_others = scores.shape[0], others.shape[0]
+    num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    if length is None:
+        length = _RUN if xp is np else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
+    begin, stop = within or (0, rows)
+    higher, done = 0, 0  # negatives above the first threshold, and positives
+    if stop < rows:
+        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
+        done = num_positives - int(positives.below(stop))
     while stop > begin:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
@@ -3526,16 +3542,20 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
+            # the first of each group of equal scores, from the highest group on; none is cut in two
+            start = max(begin, stop - length)
+            start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
+            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
+        tp = num_positives - (first if positives.before is None else positives.before[first])
+        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
+        stop, done = int(first[-1]), int(tp[-1])
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
@@ -3544,16 +3564,6 @@ def segments(positives: Side, number: int) -> list[tuple[int, int]]:
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
     return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
 
 
 def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
@@ -3579,9 +3589,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
@@ -3593,7 +3600,8 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for scores, *_ in sides:
+    for side in sides:
+        scores = side.scores
         xp = array_namespace(scores)
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
@@ -3660,12 +3668,145 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+# So results are identical for any order of the samples, any batches and any runs.
+#
+# Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+# order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+# can be joined.
 
 MIN_BITS, MAX_BITS = 4, 52
+
+
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
+    """
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
+
+
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
+
+    Several threads share the segments of a large side, and each segment has parts of its own.
+    """
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    if threads == 1:
+        columns = _parts_of_runs(positives, negatives, wanted)
+    else:
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
+        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    values = {}
+    for (name, quantity), column in zip(wanted.items(), columns):
+        values[name] = quantity.value(column, positives.total, negatives.total)
+    return values
+
+
+def _parts_of_runs(
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+) -> list[list[Any]]:
+    """The parts of each quantity, one of each run."""
+    columns: list[list[Any]] = [[] for _ in wanted]
+    for run in runs(positives, negatives, None, within):
+        for column, quantity in zip(columns, wanted.values()):
+            column.append(quantity.part(run))
+    return columns
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
+# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
+# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
+# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
+# negatives, or the other way round; each side of the bin may have been one score or several.
+
+
+class Bounds(NamedTuple):
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
+    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
+
+    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
+
+    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
+    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
+    {'a': 0.25000000000000017, 'b': None}
+    """
+    bounded: dict[str, Rate] = {}
+    for name, rate in results.items():
+        between = ends.get(name)
+        if between is not None:
+            bounded[name] = rate._replace(error=error_of(rate.value, between))
+        elif name in ends:
+            bounded[name] = rate
+    return bounded
+
+
+def error_of(value: float, ends: tuple[float, ...]) -> float:
+    """The distance to the farther end, rounded up."""
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
 
 
 def check_bits(significant_bits: Any) -> int | None:
@@ -3740,64 +3881,6 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     return {"significant_bits": bits}
 
 
-class Bounds(NamedTuple):
-    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound.
-
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
-    """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that never falls if a positive moves above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
-    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
-
-    Results without bounds are dropped; bounds of None mark a result that cutting does not change.
-
-    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
-    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
-    {'a': 0.25000000000000017, 'b': None}
-    """
-    bounded: dict[str, Rate] = {}
-    for name, rate in results.items():
-        between = ends.get(name)
-        if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
-        elif name in ends:
-            bounded[name] = rate
-    return bounded
-
-
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
-
-
 def most_within(share: float | Fraction, total: int) -> int:
     """The largest count with count/total ≤ share, for a share in [0, 1].
 
@@ -3841,68 +3924,6 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
     return shares
 
 
-# Quantities computed from runs of thresholds, any number of them in one pass.
-#
-# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
-# results are identical for any order of the samples, any batches and any runs.
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
-
-    Several threads share the segments of a large side, and each segment has parts of its own.
-    """
-
-    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
-        return [
-            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
-        ]
-
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
-    totals = positives.total, negatives.total
-    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)
-
-
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
@@ -3915,7 +3936,12 @@ def twice_wins(counts: Counts) -> int:
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
 #
-# Operating points: the best value of one rate over the thresholds at which another meets its bound.
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+#
+#     FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
+#
+# `operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
+# among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known.
 
 def check_thresholds_exist(results: Results) -> None:
     """Raise ValueError for an operating point that only samples which score −inf reach."""
@@ -3929,9 +3955,81 @@ def check_thresholds_exist(results: Results) -> None:
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 #
-# The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples.
+# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
+#
+# Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
+# memory.
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, with rates(*sides), tables(prepared, results) and side_of(state), which is the side of each
+    entry, (N,) integers, −1 for an entry that is left out; state; its sides, each sorted once; stratum_of, the stratum
+    of each side, ascending: sides of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        sides, start = self.sides, 0
+        if counts is not None:
+            sides = []
+            for rows, end in zip(self.drawn_from, self._ends.tolist()):
+                sides.append(rows.side(counts[start:end]))
+                start = end
+        results: Results = self.metric.rates(*sides)
+        return results
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+        """The same with rows at the scores of all models, if a side of one has too many."""
+        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
+        rows, end = rows_of_sides(*chain(*sides)), 0
+        for own in sides:
+            end += len(own)
+            if own is self.sides:
+                break
+        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
+        model.drawn_from = rows[end - len(self.sides) : end]
+        return model
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
 class Rows(NamedTuple):
@@ -3985,88 +4083,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
 def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     """For each of ascending scores, the number of samples up to it and above the one before."""
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
-# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
-
-
-class RanksSides(Protocol):
-    """A metric that computes its results from sorted sides."""
-
-    @property
-    def rates(self) -> Callable[..., Results]:
-        """Results of the sides, in the order in which they were prepared."""
-
-    def side_of(self, state: Any) -> Array:
-        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
-
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
-
-    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
-    of one stratum are drawn together.
-    """
-
-    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The distinct scores of each side, or their quantiles if there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(*self.sides)
-        ends = [0, *self._ends.tolist()]
-        return self.metric.rates(
-            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
-        )
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
-        """The same with rows at the scores of all models, if a side of one has too many."""
-        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
-        rows, end = rows_of_sides(*chain(*sides)), 0
-        for own in sides:
-            end += len(own)
-            if own is self.sides:
-                break
-        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
-        model.drawn_from = rows[end - len(self.sides) : end]
-        return model
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
@@ -4133,10 +4149,21 @@ def sample_table(
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
-# Lists of thresholds of open-set scores, and states with scores rounded up to them.
+# The state of open-set recognition: the predicted class, the true class and the open-set score of each sample.
+#
+# All open-set metrics are computed from these three, so that only three numbers per sample are kept of a batch of (N, C)
+# scores. Samples come in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
+# Where only a list of thresholds is of interest, scores are rounded up to them.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
+OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
+OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+SIDES_OF_XCURVE = frozenset(
+    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
+)
 
 
 def check_thresholds(t_list: Any) -> np.ndarray:
@@ -4158,8 +4185,8 @@ def as_text(thresholds: np.ndarray) -> np.ndarray:
     return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
 
 
-def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
+def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None) -> dict[str, np.ndarray]:
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from `thresholds`."""
     if "thresholds" not in state:
         return {}
     entry: Any = state["thresholds"]
@@ -4168,20 +4195,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
         raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
-    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
+    if known != text or (thresholds is not None and known != as_text(thresholds)):
         raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
     return {"thresholds": known}
-
-
-# Open-set recognition: the state to which a batch of samples is reduced.
-#
-# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
-
-
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
-OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
-OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
 class OpenSetState(TypedDict):
@@ -4205,10 +4221,14 @@ class OpenSetState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-def checked_open_set(
-    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+def as_open_set_state(
+    state: Mapping[str, Any],
+    *,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
+    significant_bits: int | None = None,
 ) -> OpenSetState:
-    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no metric here can have returned."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -4217,7 +4237,7 @@ def checked_open_set(
         "classes": integer_column(state, "classes", -1, highest),
         "scores": score_column(state, "scores"),
         "predictions_width": width,
-        **checked_thresholds(state, t_list),
+        **_checked_thresholds(state, thresholds),
         **checked_bits(state, significant_bits),
     }
     if "counts" in state:
@@ -4232,11 +4252,10 @@ def open_set_state(
     open_scores: Any,
     open_labels: Any = None,
     *,
-    num_classes: int | None,
-    t_list: float | Sequence[float] | None,
-    per_sample: bool,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
 ) -> OpenSetState:
-    """The state of a batch: see `reduce_open_set`."""
+    """The state of a batch: see `OpenF.reduce`; scores are rounded up to the thresholds, if any."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
@@ -4257,11 +4276,9 @@ def open_set_state(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if as_bool(per_sample, "per_sample") or t_list is None:
+    if thresholds is None:
         return state
-    thresholds = check_thresholds(t_list)
-    rounded = rounded_up(scores, np.unique(thresholds))
-    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+    return {**state, "scores": rounded_up(scores, np.unique(thresholds)), "thresholds": as_text(thresholds)}
 
 
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
@@ -4277,10 +4294,12 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     def fill(part: slice) -> None:
         flags = labels[part] < 0 if unknown is None else unknown[part]
         classes[part] = labels[part]
-        classes[part] |= -flags.astype(
-            np.int32
-        )  # all bits of −1 are set; a choice by a mask takes several times as long
+        # all bits of −1 are set; a choice by a mask takes several times as long
+        classes[part] |= -flags.astype(np.int32)
 
+    if len(labels) < _FILLED:
+        fill(slice(None))
+        return classes
     parts = parts_of(len(labels), len(labels) // _FILLED + 1)
     each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
     return classes
@@ -4314,30 +4333,20 @@ def _first_highest(predictions: Array) -> Array:
 def _given_classes(width: int, num_classes: int | None) -> int | None:
     """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
-        return width if width else None
-    num_classes = as_int(num_classes, "num_classes", 1)
+        return width or None
     if width and num_classes != width:
         raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
     return num_classes
 
 
-# Open-set recognition in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
-
-
-SIDES_OF_XCURVE = frozenset(
-    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
-)
-
-
-def reduce_known_unknown(
+def known_unknown_state(
     open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
 ) -> OpenSetState:
-    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
+    """The state of XCurve's four arrays, the known samples first.
 
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
     unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
     for the known samples, and their true ones.
-    Returns the state of `reduce_open_set`, the known samples first.
     Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
@@ -4358,43 +4367,11 @@ def reduce_known_unknown(
     }
 
 
-def openauc_state(
-    predictions: Any = None,
-    references: Any = None,
-    open_scores: Any = None,
-    open_labels: Any = None,
-    open_set_pred_known: Any = None,
-    open_set_pred_unknown: Any = None,
-    close_set_pred_class: Any = None,
-    close_set_labels: Any = None,
-    *,
-    significant_bits: int | None,
-) -> OpenSetState:
-    """The state of a batch: see `reduce_openauc`."""
-    bits = check_bits(significant_bits)
-    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
-    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
-    if all(array is None for array in arrays):
-        missing = [name for name, column in columns.items() if column is None]
-        if missing:
-            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
-        samples = (predictions, references, open_scores, open_labels)
-        return _of_openauc(open_set_state(*samples, num_classes=None, t_list=None, per_sample=False), bits)
-    if any(column is not None for column in (*columns.values(), open_labels)):
-        raise TypeError(
-            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
-            "open_labels; got columns of both forms"
-        )
-    return _of_openauc(reduce_known_unknown(*arrays), bits)
+def of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
+    """The part of a state that OpenAUC uses: whether samples are known, and correctly classified; scores are cut.
 
-
-def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None) -> OpenSetState:
-    """As `as_open_set_state`, for a state of `reduce_openauc`."""
-    return _of_openauc(checked_open_set(state, None, None, significant_bits), None)
-
-
-def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
-    """Keep the part of the samples that OpenAUC uses: whether they are known, and correctly classified."""
+    The class of a known sample is 0, and its predicted class is 0 if the prediction is right and 1 if it is wrong.
+    """
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
     kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
@@ -4407,12 +4384,12 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
 
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 #
-# Outcomes of samples in open-set recognition, at one threshold.
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """The outcome of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    Parameters: state of a metric of open-set recognition; threshold, a sample being called unknown iff
     score > threshold.
     Raises ValueError unless the rows of the state are single samples.
     """
@@ -4506,6 +4483,7 @@ AURC = Quantity(
         lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
     ),
 )
+TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
@@ -4670,14 +4648,13 @@ def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     names = plain_value(metrics)
     if isinstance(names, str) or not isinstance(names, Iterable):
         names = [names]
-    return {str(each): _parsed(each, name) for each in names}
+    return {str(each): _kind_and_share(each, name) for each in names}
 
 
-def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
+def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
+    """Quantities of `risk_names`, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
-        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
-        for each, (kind, share) in risk_names(metrics, name).items()
+        name: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share)) for name, (kind, share) in wanted.items()
     }
 
 
@@ -4690,7 +4667,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
     return quantities(*sort_sides(errors, right), wanted)
 
 
-def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
+def _kind_and_share(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
     match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
@@ -4773,8 +4750,7 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
     """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
     if not known.total:
         return 0, 0
-    wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
-    _, least, most = bounded({"": wins}, bits)[""].of(runs(*sort_sides(unknown, known)))
+    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
     return least, most
 
 
@@ -4811,41 +4787,20 @@ def _of_range(threshold: float, bits: int) -> bool:
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
 #
-# Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown.
-
-DEFAULT_TPR = 0.95
-
-
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
-    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def score_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest score that at least a share of the unknown samples has or exceeds."""
-    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
-
-
-def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
-    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total:
-        return correct.total / num_known
-    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
-
-
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 #
 # Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-# known ones. So the three kinds are sorted separately, each once.
+# known ones. So the three kinds are sorted separately, each once. Companions are the OSCR curve, its points, and the
+# accuracy of unknown against known at a true-positive rate.
+
+DEFAULT_TPR = 0.95
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Columns: see `reduce_openauc`. Options, in addition to the common ones (see `Metric`):
+    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
     tpr: the true-positive rate of the operating point, in (0, 1], as of `accuracy_at_tpr`
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
@@ -4885,27 +4840,12 @@ class OpenAUC(Metric):
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
         self.per_sample = as_bool(self.per_sample, "per_sample")
-        _ = self.fprs, self.risks, self.costs
-
-    @property
-    def fprs(self) -> Sequence[float]:
-        """The false-positive rates of `fpr_list`."""
-        return [] if self.fpr_list is None else with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
-
-    @property
-    def risks(self) -> dict[str, Quantity]:
-        """The quantities of `risk_metrics`."""
-        return risk_quantities(self.risk_metrics, "risk_metrics")
-
-    @property
-    def costs(self) -> Costs | None:
-        """The costs and weights of samples in risks; None if all count the same."""
-        return as_costs(self.ood_cost, self.unknown_share)
-
-    @property
-    def at_tpr(self) -> str:
-        """The key of the operating point."""
-        return f"open_set_accuracy@tpr{percent(self.tpr)}"
+        self.fprs: Sequence[float] = []
+        if self.fpr_list is not None:
+            self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
+        self.risks = risk_names(self.risk_metrics, "risk_metrics")
+        self.costs = as_costs(self.ood_cost, self.unknown_share)
+        self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
 
     def reduce(
         self,
@@ -4918,22 +4858,30 @@ class OpenAUC(Metric):
         close_set_pred_class: Any = None,
         close_set_labels: Any = None,
     ) -> OpenSetState:
-        """Reduce a batch to the open-set scores of its samples, and whether they are known and correct."""
-        return openauc_state(
-            predictions,
-            references,
-            open_scores,
-            open_labels,
-            open_set_pred_known,
-            open_set_pred_unknown,
-            close_set_pred_class,
-            close_set_labels,
-            significant_bits=self.significant_bits,
-        )
+        """Reduce a batch in either form: the columns of `OpenF.reduce`, or the arrays of `known_unknown_state`.
+
+        Returns an `OpenSetState` with the open-set scores, and whether samples are known and correct (see
+        `of_openauc`). Raises TypeError for columns of both forms, or if one is missing.
+        """
+        columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
+        arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+        if open_set_pred_known is open_set_pred_unknown is close_set_pred_class is close_set_labels is None:
+            for name, column in columns.items():
+                if column is None:
+                    raise TypeError(f"{name}: openauc needs the columns {', '.join(columns)}; got no {name}")
+            state = open_set_state(predictions, references, open_scores, open_labels)
+        elif any(column is not None for column in (*columns.values(), open_labels)):
+            raise TypeError(
+                "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
+                "open_labels; got columns of both forms"
+            )
+        else:
+            state = known_unknown_state(*arrays)
+        return of_openauc(state, self.significant_bits)
 
     def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
         """Check a state from elsewhere."""
-        return as_openauc_state(state, significant_bits=self.significant_bits)
+        return of_openauc(as_open_set_state(state, significant_bits=self.significant_bits), None)
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
@@ -4963,12 +4911,12 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks, costs = self.risks, self.costs
+        risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
-            if costs is None:
+            if self.costs is None:
                 values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
             else:
-                values = risks_with_costs(unknown, wrong, correct, risk_names(self.risk_metrics, "risk_metrics"), costs)
+                values = risks_with_costs(unknown, wrong, correct, self.risks, self.costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
         if unknown.bits is None:
             return rates
@@ -4989,17 +4937,12 @@ class OpenAUC(Metric):
 
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    if not known.total:
-        return 0
-    wins: int = quantities(*sort_sides(unknown, known), {"": _TWICE_WINS})[""]
+    wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
     return wins
 
 
-_TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
-
-
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, for a state whose entries may stand for several samples."""
+    """The unknown samples, the known ones that are classified correctly, and the others, in one type."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
@@ -5013,3 +4956,25 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     xp = array_namespace(state["classes"])
     known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
+    hits, total = unknown.total - unknown.below_score(score), unknown.total
+    for side in known:
+        hits += side.below_score(score)
+        total += side.total
+    return hits / total
+
+
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known

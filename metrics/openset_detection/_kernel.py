@@ -5537,10 +5537,14 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 #
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-# and states can be joined.
+# Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+# So results are identical for any order of the samples, any batches and any runs.
+#
+# Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+# order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+# can be joined.
 
 def least_reaching(share: float | Fraction, total: int) -> int:
     """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1].

@@ -36,7 +36,7 @@ class AnomalySuite(AnomalyOptions):
 
     integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
     levels: "image", "pixel" or both
-    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
+    points: operating points of the levels, such as "fpr95tpr", in the grammar of `OODBench`
     thresholds: whether to add the thresholds of the points
     num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_areas`); None takes all
     image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold

@@ -23,7 +23,7 @@ from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, exceeded_threshold, sort_sides
 from ..ranking.curves import AUROC, AVERAGE_PRECISION, CURVE, F1_MAX, IOU_MAX
-from ..ranking.operating_points import F1_MAX_REACHED, Reached, reached_point, samples_above
+from ..ranking.operating_points import F1_MAX_REACHED, BestValue, best_point, samples_above
 from ..ranking.prepared import Rows, rows_of_sides
 from ..ranking.quantities import Quantity, bounded, cut, error_of, quantities, was_cut
 from .aupro import STEPS, areas_up_to, by_limit, sampled_areas
@@ -182,7 +182,7 @@ def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | 
     """
     wanted = {**curve}
     for name, point in options.operating_points.items():
-        wanted[name] = reached_point(*point)
+        wanted[name] = best_point(*point)
     return wanted if bits is None else bounded(wanted, bits)
 
 
@@ -202,10 +202,10 @@ def level_rates(
     for name, quantity in wanted.items():
         value, threshold = values[name], None
         if sides[0].bits is not None:
-            ends = tuple(end.value if isinstance(end, Reached) else end for end in value)
+            ends = tuple(end.value if isinstance(end, BestValue) else end for end in value)
             rates[f"{prefix}{name}"] = Rate(ends[0], quantity.higher, error=error_of(ends[0], ends))
             continue
-        if isinstance(value, Reached):
+        if isinstance(value, BestValue):
             if options.thresholds or name not in options.operating_points:
                 threshold = exceeded_threshold(value.score, sides)
                 threshold = None if math.isnan(threshold) and not options.thresholds else threshold

@@ -6,9 +6,8 @@ from typing import Any
 
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_int, as_real
-from ..ood.bench import DEFAULT_METRICS
+from ..ood.measures import DEFAULT_METRICS, sampled_curve
 from ..ood.ood_bench import OODBench
-from ..ood.oodeel import sampled_curve
 from ..ood.sides import Label
 from .labelled_scores import both_sides, labelled_sides
 

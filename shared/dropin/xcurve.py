@@ -62,7 +62,7 @@ def MacroF(
     Parameters: close_pred (N, C) scores of the known classes; close_labels (N,) class ids; open_pred (N,), higher is
     more unknown; open_labels (N,) 1 for unknown; t_list, a sample is accepted as known iff its score ≤ t; as_printed:
     XCurve's code has the formulas of its two F-scores swapped, and True gives its number, that of `MicroF`.
-    Returns a list of floats. Raises ValueError and TypeError as `reduce_open_set` does.
+    Returns a list of floats. Raises ValueError and TypeError as `MacroOpenF` does.
 
     >>> scores, labels = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]], [0, 1, 0]
     >>> MacroF(scores, labels, [0.1, 0.2, 0.9], [0, 0, 1], [0.1, 0.5])
@@ -161,7 +161,7 @@ def OpenAUC(
 
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), higher is more unknown;
     close_set_pred_class and close_set_labels (N_k,) class ids. Returns a float in [0, 1]. Raises ValueError as
-    `reduce_known_unknown` does.
+    the metric does.
 
     >>> OpenAUC([0.1, 0.4], [0.4, 0.9], [0, 1], [0, 1])
     0.875

@@ -32,13 +32,13 @@ def evaluate_ood(
 
     Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, scores of each OOD set by
     name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under covariate shift,
-    which are added to the known samples; metrics and threshold as of `bench_metrics`; intervals, confidence_level,
+    which are added to the known samples; metrics and threshold as of `OODBench`; intervals, confidence_level,
     n_resamples and random_state as of every metric: each resample draws the known samples once for all sets.
 
     Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples if all of them have classes,
     "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
     Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
-    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023. Its areas under precision and recall
+    `OODBench` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023. Its areas under precision and recall
     are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher if scores tie, since it drops points of the ROC
     curve beforehand.
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..arrays.checks import as_open_share
+from ..arrays.checks import as_open_share, as_scores
 from ..formats.written.thresholds import FittedThreshold
-from ..ood.bench import bench_metrics
-from ..ranking.counts import two_sides
+from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
 
@@ -45,8 +44,8 @@ def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, 
     """
     tpr = as_open_share(tpr, "tpr")
     name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"
-    positives, negatives = two_sides(unknown=unknown, known=known)
-    fitted = bench_metrics(positives=positives, negatives=negatives, metrics=name, thresholds=True)
+    known, unknown = as_scores(known, "known"), as_scores(unknown, "unknown")
+    fitted = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
     return FittedThreshold(
         of=(SAMPLES,),
         rule=f"tpr:{tpr!r}",

@@ -1,4 +1,4 @@
-"""Outcomes of samples in open-set recognition, at one threshold."""
+"""macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .samples import (
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """The outcome of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    Parameters: state of a metric of open-set recognition; threshold, a sample being called unknown iff
     score > threshold.
     Raises ValueError unless the rows of the state are single samples.
     """
@@ -54,14 +54,11 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     return {**open_set_samples(state, threshold), **columns}
 
 
-# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenF(Metric):
     """The best open-set F-score and its threshold.
 
-    Options, in addition to the common ones (see `Metric`):
+    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
     t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
     num_classes: the number of known classes, if it differs from the number of score columns
@@ -82,20 +79,28 @@ class OpenF(Metric):
     def __post_init__(self) -> None:
         """Check each option."""
         super().__post_init__()
-        if self.t_list is not None:
-            check_thresholds(self.t_list)
+        self.thresholds = None if self.t_list is None else check_thresholds(self.t_list)
         if self.num_classes is not None:
             self.num_classes = as_int(self.num_classes, "num_classes", 1)
         self.per_sample = as_bool(self.per_sample, "per_sample")
 
     def reduce(self, predictions: Any, references: Any, open_scores: Any, open_labels: Any = None) -> OpenSetState:
-        """Reduce a batch to the classes and open-set scores of its samples."""
-        samples = (predictions, references, open_scores, open_labels)
-        return open_set_state(*samples, num_classes=self.num_classes, t_list=self.t_list, per_sample=self.per_sample)
+        """Reduce a batch to predicted classes, true classes and open-set scores.
+
+        Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+        references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown; open_labels
+        (N,) 1 for unknown, 0 for known, which overrides the sign of the references.
+
+        Returns an `OpenSetState`; its scores are rounded up to the t_list, unless there is a table of each sample's.
+        Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+        """
+        thresholds = None if self.per_sample else self.thresholds
+        columns = (predictions, references, open_scores, open_labels)
+        return open_set_state(*columns, num_classes=self.num_classes, thresholds=thresholds)
 
     def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
         """Check a state from elsewhere."""
-        return as_open_set_state(state, num_classes=self.num_classes, t_list=self.t_list)
+        return as_open_set_state(state, num_classes=self.num_classes, thresholds=self.thresholds)
 
     @abstractmethod
     def best(self, state: OpenSetState) -> BestF:
@@ -103,7 +108,7 @@ class OpenF(Metric):
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """The samples, by class and score."""
-        check_applied(state, self.t_list)
+        check_applied(state, self.thresholds)
         arrays: Any = state
         return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
 
@@ -137,7 +142,7 @@ class OpenF(Metric):
 class MacroOpenF(OpenF):
     """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
-    Columns: see `reduce_open_set`. Options: see `OpenF`.
+    Columns and options: see `OpenF`.
 
     >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
@@ -152,14 +157,14 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
+        return best_macro_f(*columns, int(state["predictions_width"]), self.thresholds, counts=state.get("counts"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
     """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
 
-    Columns: see `reduce_open_set`. Options: see `OpenF`.
+    Columns and options: see `OpenF`.
 
     >>> MicroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'micro_open_f': 1.0, 'micro_open_f_threshold': 0.2}
@@ -175,31 +180,5 @@ class MicroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
         return best_micro_f(
-            state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
+            state["predicted"], state["classes"], state["scores"], self.thresholds, counts=state.get("counts")
         )
-
-
-def reduce_open_set(
-    predictions: Any,
-    references: Any,
-    open_scores: Any,
-    open_labels: Any = None,
-    *,
-    num_classes: int | None = OpenF.num_classes,
-    t_list: float | Sequence[float] | None = OpenF.t_list,
-    per_sample: bool = OpenF.per_sample,
-) -> OpenSetState:
-    """Reduce a batch to predicted classes, true classes and open-set scores.
-
-    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
-    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
-    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    of interest: scores are rounded up to them; per_sample, whether results will hold the score of each sample, so that
-    none is rounded.
-
-    Returns an `OpenSetState`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
-    """
-    return open_set_state(
-        predictions, references, open_scores, open_labels, num_classes=num_classes, t_list=t_list, per_sample=per_sample
-    )

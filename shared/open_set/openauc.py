@@ -1,4 +1,9 @@
-"""Accuracy of unknown against known at a true-positive rate, and the lowest score that is then called unknown."""
+"""OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
+
+Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
+known ones. So the three kinds are sorted separately, each once. Companions are the OSCR curve, its points, and the
+accuracy of unknown against known at a true-positive rate.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +14,18 @@ from typing import Any
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import as_bool, as_fraction, as_int, as_share, as_shares, by_keyword
 from ..metric.metric import Metric
-from ..metric.results import Rate, Results, as_dict
+from ..metric.results import Rate, Results
 from ..ranking.counts import (
     Side,
     check_both_classes,
     checked_sides,
     exceeded_threshold,
     sides_of_kinds,
-    sort_sides,
     two_sides,
 )
-from ..ranking.curves import twice_wins
 from ..ranking.operating_points import check_thresholds_exist
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import (
-    Quantity,
     check_bits,
     least_reaching,
     most_within,
@@ -34,125 +36,35 @@ from ..ranking.quantities import (
 )
 from ..ranking.roc import MAX_POINTS, curve_vertices, rising, table
 from .open_f_metrics import open_set_samples
-from .risk import Costs, as_costs, both_sides, ends_of_cut, risk_names, risk_of_sides, risk_quantities, risks_with_costs
-from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, SIDES_OF_XCURVE, OpenSetState, as_openauc_state, openauc_state
+from .risk import (
+    TWICE_WINS,
+    as_costs,
+    both_sides,
+    ends_of_cut,
+    risk_names,
+    risk_of_sides,
+    risk_quantities,
+    risks_with_costs,
+)
+from .samples import (
+    OPEN_SET_ALIASES,
+    OPEN_SET_TABLES,
+    SIDES_OF_XCURVE,
+    OpenSetState,
+    as_open_set_state,
+    known_unknown_state,
+    of_openauc,
+    open_set_state,
+)
 
 DEFAULT_TPR = 0.95
-
-
-@by_keyword
-def accuracy_at_tpr(*, positives: Any, negatives: Any, tpr: float = DEFAULT_TPR) -> float:
-    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
-
-    Parameters: positives (P,), open-set scores of the unknown samples, higher is more unknown, and negatives (N,), of
-    the known ones; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, NaN, or if a side is empty.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> accuracy_at_tpr(positives=[0.9, 0.4], negatives=[0.6, 0.1])
-    0.75
-    """
-    tpr = as_fraction(tpr, "tpr")
-    unknown, known = checked_sides(positives=positives, negatives=negatives)
-    return accuracy_of_sides(unknown, [known], score_at_tpr(unknown, tpr))
-
-
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
-    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
-    hits = unknown.total - unknown.below_score(score) + sum(side.below_score(score) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def score_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest score that at least a share of the unknown samples has or exceeds."""
-    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
-
-
-# The correct-classification rate at a false-positive rate: a point of the OSCR curve.
-
-
-@by_keyword
-def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) -> float:
-    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
-
-    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
-
-    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
-    below 1/N_u it is the rate at which no unknown sample is accepted.
-
-    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1], read as a decimal.
-    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
-    fpr out of range.
-    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
-
-    >>> ccr_at_fpr(unknown=[0.3, 0.5, 0.8], correct_known=[0.1, 0.4, 0.7], num_known=4, fpr=0.5)
-    0.5
-    """
-    fpr = as_share(fpr, "fpr")
-    return ccr_of_sides(*unknown_and_correct(unknown, correct_known, num_known), fpr)
-
-
-def unknown_and_correct(unknown: Any, correct_known: Any, num_known: Any) -> tuple[Side, Side, int]:
-    """Check the scores of the unknown and of the correctly classified known samples, and how many are known."""
-    unknown, correct = two_sides(unknown=unknown, correct_known=correct_known)
-    num_known = as_int(num_known, "num_known", correct.total)
-    check_both_classes(unknown.total, num_known)
-    return unknown, correct, num_known
-
-
-def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
-    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total:
-        return correct.total / num_known
-    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
-
-
-# The OSCR curve: correct classification of the known samples against acceptance of the unknown ones.
-
-
-@by_keyword
-def oscr_curve(
-    *, unknown: Any, correct_known: Any, num_known: int, max_points: int | None = MAX_POINTS
-) -> dict[str, list[float]]:
-    """The open-set classification rate curve; a sample is accepted as known iff score ≤ threshold.
-
-    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
-
-    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties between unknown
-    and known samples are slanted lines, so the trapezoids under all vertices add up to OpenAUC.
-
-    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
-    the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
-    `roc_curve`, with its bound on the distance.
-    Returns {"threshold", "fpr", "ccr"}, lists of one length.
-    Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
-    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
-
-    >>> oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
-    {'threshold': [-inf, 0.1, 0.3, 0.4, 0.5], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
-    """
-    rejected, correct, num_known = unknown_and_correct(unknown, correct_known, num_known)
-    num_unknown, num_correct = rejected.total, correct.total
-    vertices = curve_vertices(rejected, correct, rising(num_unknown, num_correct), max_points)
-    # what is not detected as unknown is accepted
-    accepted, right = (num_unknown - vertices.tp)[::-1], (num_correct - vertices.fp)[::-1]
-    return table(threshold=vertices.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)
-
-
-# OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
-#
-# Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
-# known ones. So the three kinds are sorted separately, each once.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Columns: see `reduce_openauc`. Options, in addition to the common ones (see `Metric`):
+    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
     tpr: the true-positive rate of the operating point, in (0, 1], as of `accuracy_at_tpr`
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
@@ -192,27 +104,12 @@ class OpenAUC(Metric):
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
         self.per_sample = as_bool(self.per_sample, "per_sample")
-        _ = self.fprs, self.risks, self.costs
-
-    @property
-    def fprs(self) -> Sequence[float]:
-        """The false-positive rates of `fpr_list`."""
-        return [] if self.fpr_list is None else with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
-
-    @property
-    def risks(self) -> dict[str, Quantity]:
-        """The quantities of `risk_metrics`."""
-        return risk_quantities(self.risk_metrics, "risk_metrics")
-
-    @property
-    def costs(self) -> Costs | None:
-        """The costs and weights of samples in risks; None if all count the same."""
-        return as_costs(self.ood_cost, self.unknown_share)
-
-    @property
-    def at_tpr(self) -> str:
-        """The key of the operating point."""
-        return f"open_set_accuracy@tpr{percent(self.tpr)}"
+        self.fprs: Sequence[float] = []
+        if self.fpr_list is not None:
+            self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
+        self.risks = risk_names(self.risk_metrics, "risk_metrics")
+        self.costs = as_costs(self.ood_cost, self.unknown_share)
+        self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
 
     def reduce(
         self,
@@ -225,22 +122,30 @@ class OpenAUC(Metric):
         close_set_pred_class: Any = None,
         close_set_labels: Any = None,
     ) -> OpenSetState:
-        """Reduce a batch to the open-set scores of its samples, and whether they are known and correct."""
-        return openauc_state(
-            predictions,
-            references,
-            open_scores,
-            open_labels,
-            open_set_pred_known,
-            open_set_pred_unknown,
-            close_set_pred_class,
-            close_set_labels,
-            significant_bits=self.significant_bits,
-        )
+        """Reduce a batch in either form: the columns of `OpenF.reduce`, or the arrays of `known_unknown_state`.
+
+        Returns an `OpenSetState` with the open-set scores, and whether samples are known and correct (see
+        `of_openauc`). Raises TypeError for columns of both forms, or if one is missing.
+        """
+        columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
+        arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+        if open_set_pred_known is open_set_pred_unknown is close_set_pred_class is close_set_labels is None:
+            for name, column in columns.items():
+                if column is None:
+                    raise TypeError(f"{name}: openauc needs the columns {', '.join(columns)}; got no {name}")
+            state = open_set_state(predictions, references, open_scores, open_labels)
+        elif any(column is not None for column in (*columns.values(), open_labels)):
+            raise TypeError(
+                "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
+                "open_labels; got columns of both forms"
+            )
+        else:
+            state = known_unknown_state(*arrays)
+        return of_openauc(state, self.significant_bits)
 
     def as_state(self, state: Mapping[str, Any]) -> OpenSetState:
         """Check a state from elsewhere."""
-        return as_openauc_state(state, significant_bits=self.significant_bits)
+        return of_openauc(as_open_set_state(state, significant_bits=self.significant_bits), None)
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
@@ -270,12 +175,12 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks, costs = self.risks, self.costs
+        risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
-            if costs is None:
+            if self.costs is None:
                 values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
             else:
-                values = risks_with_costs(unknown, wrong, correct, risk_names(self.risk_metrics, "risk_metrics"), costs)
+                values = risks_with_costs(unknown, wrong, correct, self.risks, self.costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
         if unknown.bits is None:
             return rates
@@ -294,65 +199,14 @@ class OpenAUC(Metric):
         return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
-def reduce_openauc(
-    predictions: Any = None,
-    references: Any = None,
-    open_scores: Any = None,
-    open_labels: Any = None,
-    open_set_pred_known: Any = None,
-    open_set_pred_unknown: Any = None,
-    close_set_pred_class: Any = None,
-    close_set_labels: Any = None,
-    *,
-    significant_bits: int | None = OpenAUC.significant_bits,
-) -> OpenSetState:
-    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
-
-    Parameters: these columns; significant_bits in [4, 52], the number of bits kept of each score (see `cut`), for
-    memory that does not grow with the samples; None keeps all.
-    Returns an `OpenSetState` in which the class of a known sample is 0, and its predicted class is 0 if the prediction
-    is right and 1 if it is wrong. Raises TypeError for columns of both forms, or if one is missing.
-    """
-    columns = (predictions, references, open_scores, open_labels)
-    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
-    return openauc_state(*columns, *arrays, significant_bits=significant_bits)
-
-
-def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
-    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`.
-
-    >>> state = reduce_openauc([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9])
-    >>> openauc_metrics(state)["openauc"]
-    1.0
-    """
-    metric = OpenAUC(**options)
-    prepared = metric.prepare(state)
-    results = prepared.rates()
-    return as_dict({**results, **prepared.tables(results)})
-
-
 def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    if not known.total:
-        return 0
-    wins: int = quantities(*sort_sides(unknown, known), {"": _TWICE_WINS})[""]
+    wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
     return wins
 
 
-_TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None)
-
-
-def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
-    """Open-set scores of the unknown samples, of the known samples that are classified correctly, and of the others.
-
-    Parameters: state of `reduce_openauc`. Returns three arrays, each in ascending order.
-    """
-    unknown, correct, wrong = (side.repeated() for side in open_set_sides(state))
-    return unknown, correct, wrong
-
-
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
-    """As `split_open_set`, for a state whose entries may stand for several samples."""
+    """The unknown samples, the known ones that are classified correctly, and the others, in one type."""
     bits = state.get("significant_bits")
     kinds = kinds_of_samples(state)
     unknown, correct, wrong = sides_of_kinds(
@@ -387,3 +241,102 @@ def openauc(*, unknown: Any, correct_known: Any, num_known: int) -> float:
     """
     one, other, total = unknown_and_correct(unknown, correct_known, num_known)
     return twice_wins_over(one, other) / (2 * one.total * total)
+
+
+@by_keyword
+def accuracy_at_tpr(*, positives: Any, negatives: Any, tpr: float = DEFAULT_TPR) -> float:
+    """Accuracy of unknown against known at the highest threshold with a true-positive rate of at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr} of the scores and −inf, unknown iff score > t*
+
+    Parameters: positives (P,), open-set scores of the unknown samples, higher is more unknown, and negatives (N,), of
+    the known ones; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, NaN, or if a side is empty.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> accuracy_at_tpr(positives=[0.9, 0.4], negatives=[0.6, 0.1])
+    0.75
+    """
+    tpr = as_fraction(tpr, "tpr")
+    unknown, known = checked_sides(positives=positives, negatives=negatives)
+    return accuracy_of_sides(unknown, [known], score_at_tpr(unknown, tpr))
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
+    """Accuracy of unknown against known, for several sides, if this score and higher ones are called unknown."""
+    hits, total = unknown.total - unknown.below_score(score), unknown.total
+    for side in known:
+        hits += side.below_score(score)
+        total += side.total
+    return hits / total
+
+
+def score_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest score that at least a share of the unknown samples has or exceeds."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
+@by_keyword
+def ccr_at_fpr(*, unknown: Any, correct_known: Any, num_known: int, fpr: float) -> float:
+    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
+
+    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
+
+    It is a point of `oscr_curve`. A known sample that ties with a rejected unknown one is rejected too. For an fpr
+    below 1/N_u it is the rate at which no unknown sample is accepted.
+
+    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1], read as a decimal.
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError as `openauc` does, and for an
+    fpr out of range.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> ccr_at_fpr(unknown=[0.3, 0.5, 0.8], correct_known=[0.1, 0.4, 0.7], num_known=4, fpr=0.5)
+    0.5
+    """
+    fpr = as_share(fpr, "fpr")
+    return ccr_of_sides(*unknown_and_correct(unknown, correct_known, num_known), fpr)
+
+
+def unknown_and_correct(unknown: Any, correct_known: Any, num_known: Any) -> tuple[Side, Side, int]:
+    """Check the scores of the unknown and of the correctly classified known samples, and how many are known."""
+    unknown, correct = two_sides(unknown=unknown, correct_known=correct_known)
+    num_known = as_int(num_known, "num_known", correct.total)
+    check_both_classes(unknown.total, num_known)
+    return unknown, correct, num_known
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, for sides in which a row may stand for several samples."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
+
+
+@by_keyword
+def oscr_curve(
+    *, unknown: Any, correct_known: Any, num_known: int, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The open-set classification rate curve; a sample is accepted as known iff score ≤ threshold.
+
+    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) ≤ t}| / N_k,  FPR(t) = |{unknown j : r(x_j) ≤ t}| / N_u
+
+    It runs from (0, 0), at a threshold of −inf, to (1, closed-set accuracy), at the highest score. Ties between unknown
+    and known samples are slanted lines, so the trapezoids under all vertices add up to OpenAUC.
+
+    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, scores of
+    the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
+    `roc_curve`, with its bound on the distance.
+    Returns {"threshold", "fpr", "ccr"}, lists of one length.
+    Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
+    {'threshold': [-inf, 0.1, 0.3, 0.4, 0.5], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
+    """
+    rejected, correct, num_known = unknown_and_correct(unknown, correct_known, num_known)
+    num_unknown, num_correct = rejected.total, correct.total
+    vertices = curve_vertices(rejected, correct, rising(num_unknown, num_correct), max_points)
+    # what is not detected as unknown is accepted
+    accepted, right = (num_unknown - vertices.tp)[::-1], (num_correct - vertices.fp)[::-1]
+    return table(threshold=vertices.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)

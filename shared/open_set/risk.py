@@ -110,6 +110,7 @@ AURC = Quantity(
         lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
     ),
 )
+TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
@@ -317,10 +318,10 @@ def risk_coverage(
     if not more:
         if costs is not None:
             raise ValueError("unknown: expected scores with an ood_cost or an unknown_share, got none")
-        return risk_of_sides(wrong, accepted, risk_quantities(metrics, "metrics"))
+        return risk_of_sides(wrong, accepted, risk_quantities(wanted))
     if costs is not None:
         return risks_with_costs(more[0], wrong, accepted, wanted, costs)
-    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(metrics, "metrics"))
+    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(wanted))
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
@@ -337,14 +338,13 @@ def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     names = plain_value(metrics)
     if isinstance(names, str) or not isinstance(names, Iterable):
         names = [names]
-    return {str(each): _parsed(each, name) for each in names}
+    return {str(each): _kind_and_share(each, name) for each in names}
 
 
-def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
-    """Quantities by name, with errors as positives and all other samples as negatives; see `risk_coverage`."""
+def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
+    """Quantities of `risk_names`, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
-        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
-        for each, (kind, share) in risk_names(metrics, name).items()
+        name: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share)) for name, (kind, share) in wanted.items()
     }
 
 
@@ -357,7 +357,7 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
     return quantities(*sort_sides(errors, right), wanted)
 
 
-def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
+def _kind_and_share(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
     match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
@@ -440,8 +440,7 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
     """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
     if not known.total:
         return 0, 0
-    wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
-    _, least, most = bounded({"": wins}, bits)[""].of(runs(*sort_sides(unknown, known)))
+    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
     return least, most
 
 

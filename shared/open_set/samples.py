@@ -1,9 +1,14 @@
-"""Lists of thresholds of open-set scores, and states with scores rounded up to them."""
+"""The state of open-set recognition: the predicted class, the true class and the open-set score of each sample.
+
+All open-set metrics are computed from these three, so that only three numbers per sample are kept of a batch of (N, C)
+scores. Samples come in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
+Where only a list of thresholds is of interest, scores are rounded up to them.
+"""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -21,9 +26,7 @@ from ..arrays.arrays import (
     to_numpy,
 )
 from ..arrays.checks import (
-    as_bool,
     as_flags,
-    as_int,
     as_labels,
     as_matrix,
     as_scores,
@@ -40,10 +43,17 @@ from ..arrays.checks import (
     score_column,
 )
 from ..arrays.threads import each_in_threads, parts_of, threads_for
-from ..ranking.quantities import check_bits, checked_bits, cut, rounded_up
+from ..ranking.quantities import checked_bits, cut, rounded_up
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
+OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
+OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+SIDES_OF_XCURVE = frozenset(
+    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
+)
 
 
 def check_thresholds(t_list: Any) -> np.ndarray:
@@ -65,14 +75,14 @@ def as_text(thresholds: np.ndarray) -> np.ndarray:
     return np.asarray(" ".join(map(repr, (np.unique(thresholds) + 0.0).tolist())))
 
 
-def check_applied(state: Mapping[str, Any], t_list: Any) -> None:
+def check_applied(state: Mapping[str, Any], thresholds: np.ndarray | None) -> None:
     """Raise ValueError for a t_list other than the one that the scores of a state were rounded up to."""
-    if "thresholds" in state and (t_list is None or state["thresholds"] != as_text(check_thresholds(t_list))):
+    if "thresholds" in state and (thresholds is None or state["thresholds"] != as_text(thresholds)):
         raise ValueError("t_list: it was applied as batches were added; give it at load, not at compute")
 
 
-def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.ndarray]:
-    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from t_list."""
+def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None) -> dict[str, np.ndarray]:
+    """The thresholds of a state from elsewhere, as an entry. Raises ValueError if they differ from `thresholds`."""
     if "thresholds" not in state:
         return {}
     entry: Any = state["thresholds"]
@@ -81,20 +91,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
         raise ValueError(f"state: expected thresholds as a text of numbers, got {text[:80]!r}") from None
-    if known != text or (t_list is not None and known != as_text(check_thresholds(t_list))):
+    if known != text or (thresholds is not None and known != as_text(thresholds)):
         raise ValueError(f"state: expected the thresholds of t_list, got {text[:80]!r}")
     return {"thresholds": known}
-
-
-# Open-set recognition: the state to which a batch of samples is reduced.
-#
-# A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
-# computed from these three, so that only three numbers per sample are kept of a batch of (N, C) scores.
-
-
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
-OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
-OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
 class OpenSetState(TypedDict):
@@ -118,15 +117,14 @@ class OpenSetState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None, t_list: Any) -> OpenSetState:
-    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can return."""
-    return checked_open_set(state, num_classes, t_list, None)
-
-
-def checked_open_set(
-    state: Mapping[str, Any], num_classes: int | None, t_list: Any, significant_bits: int | None
+def as_open_set_state(
+    state: Mapping[str, Any],
+    *,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
+    significant_bits: int | None = None,
 ) -> OpenSetState:
-    """As `as_open_set_state`, for scores of which `significant_bits` are kept, too."""
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no metric here can have returned."""
     check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
@@ -135,7 +133,7 @@ def checked_open_set(
         "classes": integer_column(state, "classes", -1, highest),
         "scores": score_column(state, "scores"),
         "predictions_width": width,
-        **checked_thresholds(state, t_list),
+        **_checked_thresholds(state, thresholds),
         **checked_bits(state, significant_bits),
     }
     if "counts" in state:
@@ -150,11 +148,10 @@ def open_set_state(
     open_scores: Any,
     open_labels: Any = None,
     *,
-    num_classes: int | None,
-    t_list: float | Sequence[float] | None,
-    per_sample: bool,
+    num_classes: int | None = None,
+    thresholds: np.ndarray | None = None,
 ) -> OpenSetState:
-    """The state of a batch: see `reduce_open_set`."""
+    """The state of a batch: see `OpenF.reduce`; scores are rounded up to the thresholds, if any."""
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
@@ -175,11 +172,9 @@ def open_set_state(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if as_bool(per_sample, "per_sample") or t_list is None:
+    if thresholds is None:
         return state
-    thresholds = check_thresholds(t_list)
-    rounded = rounded_up(scores, np.unique(thresholds))
-    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
+    return {**state, "scores": rounded_up(scores, np.unique(thresholds)), "thresholds": as_text(thresholds)}
 
 
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
@@ -195,10 +190,12 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     def fill(part: slice) -> None:
         flags = labels[part] < 0 if unknown is None else unknown[part]
         classes[part] = labels[part]
-        classes[part] |= -flags.astype(
-            np.int32
-        )  # all bits of −1 are set; a choice by a mask takes several times as long
+        # all bits of −1 are set; a choice by a mask takes several times as long
+        classes[part] |= -flags.astype(np.int32)
 
+    if len(labels) < _FILLED:
+        fill(slice(None))
+        return classes
     parts = parts_of(len(labels), len(labels) // _FILLED + 1)
     each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
     return classes
@@ -232,8 +229,7 @@ def _first_highest(predictions: Array) -> Array:
 def _given_classes(width: int, num_classes: int | None) -> int | None:
     """The number of classes, if columns or the option determine it; they must agree."""
     if num_classes is None:
-        return width if width else None
-    num_classes = as_int(num_classes, "num_classes", 1)
+        return width or None
     if width and num_classes != width:
         raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
     return num_classes
@@ -263,23 +259,14 @@ def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     return total
 
 
-# Open-set recognition in two forms: a column for each quantity, or XCurve's arrays of known and of unknown samples.
-
-
-SIDES_OF_XCURVE = frozenset(
-    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
-)
-
-
-def reduce_known_unknown(
+def known_unknown_state(
     open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
 ) -> OpenSetState:
-    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
+    """The state of XCurve's four arrays, the known samples first.
 
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
     unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
     for the known samples, and their true ones.
-    Returns the state of `reduce_open_set`, the known samples first.
     Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
@@ -300,43 +287,11 @@ def reduce_known_unknown(
     }
 
 
-def openauc_state(
-    predictions: Any = None,
-    references: Any = None,
-    open_scores: Any = None,
-    open_labels: Any = None,
-    open_set_pred_known: Any = None,
-    open_set_pred_unknown: Any = None,
-    close_set_pred_class: Any = None,
-    close_set_labels: Any = None,
-    *,
-    significant_bits: int | None,
-) -> OpenSetState:
-    """The state of a batch: see `reduce_openauc`."""
-    bits = check_bits(significant_bits)
-    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
-    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
-    if all(array is None for array in arrays):
-        missing = [name for name, column in columns.items() if column is None]
-        if missing:
-            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
-        samples = (predictions, references, open_scores, open_labels)
-        return _of_openauc(open_set_state(*samples, num_classes=None, t_list=None, per_sample=False), bits)
-    if any(column is not None for column in (*columns.values(), open_labels)):
-        raise TypeError(
-            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
-            "open_labels; got columns of both forms"
-        )
-    return _of_openauc(reduce_known_unknown(*arrays), bits)
+def of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
+    """The part of a state that OpenAUC uses: whether samples are known, and correctly classified; scores are cut.
 
-
-def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None) -> OpenSetState:
-    """As `as_open_set_state`, for a state of `reduce_openauc`."""
-    return _of_openauc(checked_open_set(state, None, None, significant_bits), None)
-
-
-def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
-    """Keep the part of the samples that OpenAUC uses: whether they are known, and correctly classified."""
+    The class of a known sample is 0, and its predicted class is 0 if the prediction is right and 1 if it is wrong.
+    """
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
     kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}

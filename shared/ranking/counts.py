@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -48,25 +50,22 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-class Side(NamedTuple):
+@dataclass(eq=False)
+class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples.
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
     bits: the number of significant bits that scores were cut to; None if they were not cut
-    number: how many samples there are; None if `before` has to be read for it, for which a device would be waited for
     """
 
     scores: Array
     before: Array | None = None
     bits: int | None = None
-    number: int | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many samples there are."""
-        if self.number is not None:
-            return self.number
         return self.scores.shape[0] if self.before is None else int(self.before[-1])
 
     @property
@@ -92,19 +91,20 @@ class Side(NamedTuple):
         xp = array_namespace(self.scores)
         rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
         # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
 
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
-        before = None if self.before is None else to_numpy(self.before)
-        return self._replace(scores=to_numpy(self.scores), before=before)
+        return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
     def flipped(self) -> Side:
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return self._replace(scores=-xp.flip(self.scores), before=before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -124,28 +124,35 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
 def sides_of_kinds(
     scores: Array, kinds: Array, number: int, counts: Array | None = None, *, bits: int | None = None
 ) -> list[Side]:
-    """The side of each kind of samples, all sorted at once.
+    """The side of each kind of samples, in one type, all sorted at once.
 
     Parameters: scores (N,) without NaN; kinds (N,) uint8 or booleans, below `number`; counts and bits as of `as_side`.
     """
-    if counts is None and is_numpy_array(scores) and len(scores) >= _APART and not _in_order(scores):
+    xp = array_namespace(scores)
+    scores = widen(scores) if counts is None else scores
+    if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(array_namespace(kinds).uint8)  # booleans would be widened for each comparison
-    if counts is not None or is_numpy_array(scores):
-        parts = [kinds == kind for kind in range(number)]
-        return [as_side(scores[part], None if counts is None else counts[part], bits=bits) for part in parts]
-    scores, last = widen(scores), kinds == number - 1
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    sides = []
+    if counts is not None:
+        for kind in range(number):
+            here = kinds == kind
+            sides.append(as_side(scores[here], counts[here], bits=bits))
+        return sides
+    if xp is np:
+        for kind in range(number):
+            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
+        return sides
     sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others = sum(side.total for side in sides)
+    others, last = sum(side.total for side in sides), kinds == number - 1
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
-    xp = array_namespace(scores)
     return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
-    """The side of float32 or float64 scores on a device, with so many infinite ones too many.
+    """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples.
 
     Sorting and counting equal scores takes less time there than torch.sort, which orders indices too.
     """
@@ -154,8 +161,9 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    before = array_namespace(counts).cumulative_sum(counts, include_initial=True)
-    return Side(ordered, before, bits, scores.shape[0] - excess)
+    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    side.total = scores.shape[0] - excess  # for which a device need not be waited for
+    return side
 
 
 @by_keyword
@@ -198,15 +206,21 @@ def check_both_classes(num_positives: int, num_negatives: int) -> None:
 
 
 def ascending(scores: Array) -> Array:
-    """Return scores in ascending order, as float32 or float64; without a copy if they are in order already."""
-    scores = widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores):
-        return scores
-    return sorted_copy(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+    """Return scores in ascending order, as float32 or float64; without a copy if many are in order already."""
+    return _sorted(widen(scores))  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+
+
+def _sorted(scores: Array) -> Array:
+    if isinstance(scores, np.ndarray):
+        if len(scores) < _APART:
+            return np.sort(scores)
+        return scores if _in_order(scores) else sorted_copy(scores)
+    return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
 def _in_order(scores: Array) -> bool:
-    return all(bool(array_namespace(part).all(part[1:] >= part[:-1])) for part in (scores[:1000], scores))
+    xp, first = array_namespace(scores), scores[:1000]
+    return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
 def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
@@ -224,7 +238,7 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
         return first, second
     xp = array_namespace(first.scores, second.scores)
     dtype = xp.result_type(first.scores, second.scores)
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    first, second = (replace(side, scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
     return first, second
 
 
@@ -238,13 +252,17 @@ def runs(
     default all.
     """
     scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    rows, num_others = scores.shape[0], others.shape[0]
+    num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
-    begin, stop = within or (0, scores.shape[0])
-    higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0]) if stop < scores.shape[0] else 0
+    if length is None:
+        length = _RUN if xp is np else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
+    begin, stop = within or (0, rows)
+    higher, done = 0, 0  # negatives above the first threshold, and positives
+    if stop < rows:
+        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
+        done = num_positives - int(positives.below(stop))
     while stop > begin:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
@@ -252,16 +270,20 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(scores, max(begin, stop - length), stop)
+            # the first of each group of equal scores, from the highest group on; none is cut in two
+            start = max(begin, stop - length)
+            start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
+            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.concat([tp[:1] - (num_positives - int(positives.below(stop))), tp[1:] - tp[:-1]])
+        tp = num_positives - (first if positives.before is None else positives.before[first])
+        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
+        stop, done = int(first[-1]), int(tp[-1])
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
@@ -270,16 +292,6 @@ def segments(positives: Side, number: int) -> list[tuple[int, int]]:
     cuts = scores[[total * i // number for i in range(1, number)]]
     ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
     return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
 
 
 def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
@@ -305,9 +317,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# Thresholds that a score of the data exceeds, for decisions score > threshold.
-
-
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     """The threshold t that exactly the samples of this score and of higher ones exceed.
 
@@ -319,7 +328,8 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for scores, *_ in sides:
+    for side in sides:
+        scores = side.scores
         xp = array_namespace(scores)
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()

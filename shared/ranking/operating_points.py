@@ -1,4 +1,10 @@
-"""Operating points: the best value of one rate over the thresholds at which another meets its bound."""
+"""Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+    FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
+
+`operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
+among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +23,8 @@ from .curves import F1_MAX
 from .quantities import Quantity, at_best, least_reaching, most_within, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 class OperatingPoint(NamedTuple):
@@ -34,13 +42,18 @@ class OperatingPoint(NamedTuple):
     tpr: float
 
 
-class PointOfScores(NamedTuple):
-    """A rate, the lowest score that is detected at its threshold (inf for none), and the other rates there."""
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is.
 
-    rate: float
-    score: float
-    fpr: float
-    tpr: float
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr, tpr: the rates there, of an operating point
+    """
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
 
 
 @by_keyword
@@ -60,43 +73,38 @@ def operating_point(*, positives: Any, negatives: Any, rate: str, bounded: str, 
     """
     quantity = best_point(rate, bounded, as_written(as_fraction(bound, "bound")))
     sides = checked_sides(positives=positives, negatives=negatives)
-    best: PointOfScores = quantities(*sides, {"": quantity})[""]
-    threshold = exceeded_threshold(best.score if best.tpr else None, sides)
-    return OperatingPoint(best.rate, threshold, best.fpr, best.tpr)
+    best: BestValue = quantities(*sides, {"": quantity})[""]
+    return OperatingPoint(best.value, exceeded_threshold(best.score, sides), best.fpr, best.tpr)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as `PointOfScores`."""
+    """The quantity of `operating_point`, as a `BestValue`."""
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
     best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
     from_below = bounded in ("tpr", "tnr")
 
-    def part(counts: Counts) -> list[PointOfScores]:
+    def part(counts: Counts) -> list[BestValue]:
         xp = array_namespace(counts.tp)
         number, total = _count(bounded, counts)
+        # number/total ≥ bound or ≤ bound, in integers
         allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
         if not bool(xp.any(allowed)):
             return []
         values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
         at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        here = slice(at, at + 1)
-        fpr, tpr = (
-            ratio_of(number[here], total)[0] for number, total in (_count("fpr", counts), _count("tpr", counts))
-        )
-        return [PointOfScores(*(float(number) for number in (values[at], counts.thresholds[at], fpr, tpr)))]
+        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
+        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
+        return [BestValue(float(values[at]), score, fpr, tpr)]
 
-    def value(parts: list[list[PointOfScores]], *_: int) -> PointOfScores:
-        nothing = PointOfScores(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
         points = [point for part in parts for point in part]
         at_nothing = _AT_NOTHING[bounded]
-        allowed = at_nothing >= bound if from_below else at_nothing <= bound
-        return best([*points, nothing] if allowed else points, key=lambda point: point.rate)
+        if at_nothing >= bound if from_below else at_nothing <= bound:
+            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
+        return best(points, key=lambda point: point.value)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 
 
 def _count(rate: str, counts: Counts) -> tuple[Array, int]:
@@ -110,23 +118,6 @@ def _count(rate: str, counts: Counts) -> tuple[Array, int]:
     }[rate]
 
 
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
-
-
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
-class Reached(NamedTuple):
-    """A value, and the lowest score that is detected at the threshold with this value.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    """
-
-    value: float
-    score: float | None
-
-
 def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name.
 
@@ -138,32 +129,20 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
-def reached_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The best value of a rate whose bounded rate meets its bound exactly, as `Reached`."""
-    point = best_point(rate, bounded, bound)
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        best = point.value(parts, *totals)
-        return Reached(best.rate, best.score if best.tpr else None)
-
-    return Quantity(point.part, value, point.higher, point.bounds)
-
-
 def _best_gain(counts: Counts) -> tuple[int, float]:
     gains = counts.tp - counts.fp
     at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
     return int(gains[at]), float(counts.thresholds[at])
 
 
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
-    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return Reached((negatives + gain) / (positives + negatives), threshold)
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
+    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return BestValue((negatives + gain) / (positives + negatives), score)
 
 
+# as of `detection_accuracy` and `f1_max`, with their scores
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-
-
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
 
 
 def check_thresholds_exist(results: Results) -> None:

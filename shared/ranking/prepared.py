@@ -1,20 +1,95 @@
-"""The distinct scores of strata, which resamples draw from, in an order independent of the order of the samples."""
+"""Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
+
+Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
+memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
-from typing import Any, NamedTuple, Protocol
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, State, to_numpy
+from ..arrays.arrays import State, to_numpy
 from ..metric.prepared import Prepared
 from ..metric.results import Results
 from .counts import Side
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+_DIGIT = 16  # bits of a score that one pass counts
+_UNSIGNED = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, with rates(*sides), tables(prepared, results) and side_of(state), which is the side of each
+    entry, (N,) integers, −1 for an entry that is left out; state; its sides, each sorted once; stratum_of, the stratum
+    of each side, ascending: sides of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        sides, start = self.sides, 0
+        if counts is not None:
+            sides = []
+            for rows, end in zip(self.drawn_from, self._ends.tolist()):
+                sides.append(rows.side(counts[start:end]))
+                start = end
+        results: Results = self.metric.rates(*sides)
+        return results
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+        """The same with rows at the scores of all models, if a side of one has too many."""
+        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
+        rows, end = rows_of_sides(*chain(*sides)), 0
+        for own in sides:
+            end += len(own)
+            if own is self.sides:
+                break
+        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
+        model.drawn_from = rows[end - len(self.sides) : end]
+        return model
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
 class Rows(NamedTuple):
@@ -70,18 +145,11 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
-# Find a score by its rank among more scores than fit in memory, exactly, digit by digit of its bit pattern.
-#
-# Each pass over the scores counts the next 16 bits of those that share the digits before: two passes for float32, four
-# for float64, and 65,536 counts however many scores there are.
-
-
-_DIGIT = 16
-_UNSIGNED = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
-
-
 def highest_by_rank(chunks: Iterable[np.ndarray], rank: Callable[[int], int]) -> float:
-    """The score with a rank in descending order, 0 being the highest.
+    """The score with a rank in descending order, 0 being the highest, of more scores than fit in memory.
+
+    It is found exactly, digit by digit of its bit pattern: each pass over the scores counts the next 16 bits of those
+    that share the digits before. So there are two passes for float32, four for float64, and always 65,536 counts.
 
     Parameters: chunks, arrays of float32 or float64 of any shape, without NaN, that can be iterated over several times;
     rank, a function of the number of scores.
@@ -131,85 +199,3 @@ def _score(key: int, dtype: np.dtype) -> float:
     sign = 1 << (8 * dtype.itemsize - 1)
     pattern = key ^ sign if key & sign else key ^ (2 * sign - 1)
     return float(np.asarray(pattern, dtype=_UNSIGNED[dtype]).view(dtype))
-
-
-# Prepare states that are sides of scores: each side is sorted once, and its distinct scores are the rows.
-
-
-class RanksSides(Protocol):
-    """A metric that computes its results from sorted sides."""
-
-    @property
-    def rates(self) -> Callable[..., Results]:
-        """Results of the sides, in the order in which they were prepared."""
-
-    def side_of(self, state: Any) -> Array:
-        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
-
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """Tables beside the results."""
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
-
-    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
-    of one stratum are drawn together.
-    """
-
-    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The distinct scores of each side, or their quantiles if there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return self.metric.rates(*self.sides)
-        ends = [0, *self._ends.tolist()]
-        return self.metric.rates(
-            *(rows.side(counts[start:end]) for rows, (start, end) in zip(self.drawn_from, pairwise(ends)))
-        )
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
-        """The same with rows at the scores of all models, if a side of one has too many."""
-        sides = [model.sides for model in models if isinstance(model, PreparedSides)]
-        rows, end = rows_of_sides(*chain(*sides)), 0
-        for own in sides:
-            end += len(own)
-            if own is self.sides:
-                break
-        model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
-        model.drawn_from = rows[end - len(self.sides) : end]
-        return model
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)

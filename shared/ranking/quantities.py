@@ -1,7 +1,11 @@
-"""Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+"""Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
-Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches,
-and states can be joined.
+Sums are integers, with float64 ratios as multiples of 2^-117 (see arrays/exact.py); maxima are over single divisions.
+So results are identical for any order of the samples, any batches and any runs.
+
+Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
+order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
+can be joined.
 """
 
 from __future__ import annotations
@@ -22,89 +26,81 @@ from ..metric.results import Rate
 from .counts import Counts, Side, runs, segments
 
 MIN_BITS, MAX_BITS = 4, 52
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
-
-    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
-    the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
+    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
+    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
     """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
 
 
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
+    Several threads share the segments of a large side, and each segment has parts of its own.
     """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    if threads == 1:
+        columns = _parts_of_runs(positives, negatives, wanted)
+    else:
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
+        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    values = {}
+    for (name, quantity), column in zip(wanted.items(), columns):
+        values[name] = quantity.value(column, positives.total, negatives.total)
+    return values
 
 
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+def _parts_of_runs(
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+) -> list[list[Any]]:
+    """The parts of each quantity, one of each run."""
+    columns: list[list[Any]] = [[] for _ in wanted]
+    for run in runs(positives, negatives, None, within):
+        for column, quantity in zip(columns, wanted.values()):
+            column.append(quantity.part(run))
+    return columns
 
 
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
 
 
-# Bounds on the error of a result after scores were cut to some significant bits.
-#
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
 # Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
 # before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
 # positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
 # negatives, or the other way round; each side of the bin may have been one score or several.
-
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
 class Bounds(NamedTuple):
@@ -205,7 +201,76 @@ def error_of(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
-# Shares of a total as integer counts: a bound is read as it is written in decimals, and compared exactly.
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1.
+
+    So a score that fits in `bits`, or is ±inf, is unchanged; all scores between two neighbouring scores that fit become
+    the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
 
 
 def most_within(share: float | Fraction, total: int) -> int:
@@ -249,65 +314,3 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
                 f"which both are {percent(share)} %"
             )
     return shares
-
-
-# Quantities computed from runs of thresholds, any number of them in one pass.
-#
-# Sums are integers, with float64 ratios as multiples of 2^-117 (see ratios.py); maxima are over single divisions. So
-# results are identical for any order of the samples, any batches and any runs.
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides.
-
-    Several threads share the segments of a large side, and each segment has parts of its own.
-    """
-
-    def parts(within: tuple[int, int] | None) -> list[list[Any]]:
-        return [
-            [quantity.part(run) for quantity in wanted.values()] for run in runs(positives, negatives, None, within)
-        ]
-
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    columns = zip(*chain(*in_threads([partial(parts, each) for each in within], threads)))
-    totals = positives.total, negatives.total
-    return {name: q.value([*column], *totals) for (name, q), column in zip(wanted.items(), columns)}
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import AnomalySuite, exceedance_counts, metric_class, true_class_ranks
+from openworld_metrics import AnomalySuite, metric_class, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.regions import split_map, split_runs
 from openworld_metrics.arrays import (
@@ -32,7 +32,7 @@ from openworld_metrics.detection import (
 )
 from openworld_metrics.detection.matching import OUTCOMES
 from openworld_metrics.open_set import sweep
-from openworld_metrics.ranking.counts import merge_counts
+from openworld_metrics.ranking.counts import exceedance_counts, merge_counts
 from tests import cases
 from tests.checking import BACKENDS, check
 

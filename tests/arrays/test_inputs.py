@@ -16,9 +16,10 @@ import sklearn.metrics as sk
 from datasets import Dataset
 from hypothesis import given
 
-from openworld_metrics import METRICS, bench_metrics, metric_class, true_class_ranks
+from openworld_metrics import METRICS, metric_class, true_class_ranks
 from openworld_metrics.formats.tables.npy import read_npy, read_npz
 from tests import cases
+from tests.checking import bench
 from tests.examples import few, seeds
 
 Load = Callable[..., Any]
@@ -140,9 +141,9 @@ def test_names_of_metrics_that_cannot_be_iterated_over() -> None:
     torch = pytest.importorskip("torch")
     for metrics in (np.eye(2).data, torch.zeros(2, device="meta")):
         with pytest.raises((ValueError, TypeError)):
-            bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=metrics)
+            bench(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=metrics)
     names = np.asarray(["auroc", "detect_acc"])
-    assert bench_metrics(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=names) == {
+    assert bench(positives=np.asarray([0.5]), negatives=np.asarray([0.1]), metrics=names) == {
         "auroc": 1.0,
         "detect_acc": 1.0,
     }

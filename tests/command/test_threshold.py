@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import bench_metrics
 from openworld_metrics.command import cli
+from tests.checking import bench
 from tests.command.terminal import on_terminal
 
 Run = Callable[..., tuple[int, str, str]]
@@ -84,8 +84,7 @@ def test_a_threshold_is_put_back(scores: dict[str, np.ndarray], run: Run) -> Non
     t = fitted(run, *KNOWN, "--unknown", "unknown.csv", "--tpr", "0.95")["threshold"]
     expected = {"tpr": float(np.mean(scores["unknown"] > t)), "fpr": float(np.mean(scores["known"] > t))}
     assert (
-        bench_metrics(positives=scores["unknown"], negatives=scores["known"], metrics="fpr95tpr")["fpr95tpr"]
-        == expected["fpr"]
+        bench(positives=scores["unknown"], negatives=scores["known"], metrics="fpr95tpr")["fpr95tpr"] == expected["fpr"]
     )
     _, output, _ = run("ood", *KNOWN, "--unknown", "u=unknown.csv", "--metrics", "tpr,fpr", "--threshold", "t.json")
     assert {name: json.loads(output)[name] for name in expected} == expected

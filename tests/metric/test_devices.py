@@ -204,8 +204,8 @@ def test_infinite_scores(to_cuda: To) -> None:
         assert metric.compute(predictions=to_cuda(scores), references=to_cuda(labels)) == metric.compute(
             predictions=scores, references=labels
         )
-        sides = om.split_ood(scores, labels), om.split_ood(to_cuda(scores), to_cuda(labels))
-        assert [side.tolist() for side in sides[0]] == [side.tolist() for side in sides[1]]
+        sides = [metric.prepare(metric.reduce(*map(send, (scores, labels)))).sides for send in (np.asarray, to_cuda)]
+        assert [side.repeated().tolist() for side in sides[0]] == [side.repeated().tolist() for side in sides[1]]
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])

@@ -15,6 +15,11 @@ To = Callable[[Any], Any]
 POINTS = ["fpr95tpr", "tpr0.5fpr", "detect_acc", "tpr", "aupr_in_trapezoid"]
 
 
+def sides_of(metric: Any, **columns: Any) -> list[list[float]]:
+    """The scores of a batch by their kind, each in ascending order."""
+    return [side.repeated().tolist() for side in metric.prepare(metric.reduce(**columns)).sides]
+
+
 def results(send: To) -> list[Any]:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
@@ -35,8 +40,8 @@ def results(send: To) -> list[Any]:
         om.pro_curve(positives, [15, 25], negatives),
         om.open_f_curve(abs(labels), labels, other),
         om.threshold_at_fpr(other, 0.1),
-        [side.tolist() for side in om.split_ood(positives, positives % 2)],
-        [side.tolist() for side in om.split_open_set(om.reduce_openauc(abs(labels), labels, positives % 5))],
+        sides_of(om.OODBench(), predictions=positives, references=positives % 2),
+        sides_of(om.OpenAUC(), predictions=abs(labels), references=labels, open_scores=positives % 5),
         [side.tolist() for side in get_curve(positives, positives % 2, 3)],
         om.ccr_at_fpr(unknown=positives, correct_known=negatives, num_known=60, fpr=0.1),
         bench.compute(predictions=other, references=labels),

@@ -16,7 +16,6 @@ from openworld_metrics import (
     AnomalySuite,
     OODBench,
     OpenAUC,
-    bench_metrics,
     f1_max,
     guaranteed_coverage,
     metric_class,
@@ -24,6 +23,7 @@ from openworld_metrics import (
     roc_curve,
 )
 from tests import cases
+from tests.checking import bench
 from tests.examples import many, seeds
 
 POINTS = ["fpr95tpr", "tnr90tpr", "tpr5fpr", "fnr30fpr", "tpr100tnr"]
@@ -165,7 +165,7 @@ def test_functions(seed: int) -> None:
         loop = rates(unknown, known, point.threshold)
         assert (point.rate, point.fpr, point.tpr) == (loop[name[:3]], loop["fpr"], loop["tpr"])
         assert point.threshold in {*unknown.tolist(), *known.tolist(), -np.inf, np.inf}
-    found = bench_metrics(**sides, metrics="fpr95tpr", thresholds=True)
+    found = bench(**sides, metrics="fpr95tpr", thresholds=True)
     assert found["fpr95tpr_threshold"] == operating_point(**sides, rate="fpr", bounded="tpr", bound=0.95).threshold
     curve = roc_curve(**sides)
     for t, fpr, tpr in zip(curve["threshold"], curve["fpr"], curve["tpr"]):

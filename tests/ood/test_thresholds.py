@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import OODBench, bench_metrics, operating_point, reduce_ood, split_ood
+from openworld_metrics import OODBench, operating_point
 from openworld_metrics.ranking.operating_points import parse_point
 from openworld_metrics.ranking.quantities import least_reaching, most_within
 from tests import cases, references
+from tests.checking import bench
 from tests.examples import many, seeds
 
 Load = Callable[..., Any]
@@ -104,7 +105,7 @@ def test_names_that_are_no_points(name: str) -> None:
 def test_a_threshold_by_hand() -> None:
     sides = {"positives": np.asarray([0.5, 0.6, 0.8, 0.9]), "negatives": np.asarray([0.1, 0.2, 0.4, 0.7])}
     names = ["fpr75tpr", "fpr100tpr", "tpr0.1fpr", "tnr100tpr", "fpr1fpr", "detect_acc"]
-    found = bench_metrics(**sides, metrics=names, thresholds=True)
+    found = bench(**sides, metrics=names, thresholds=True)
     assert found == {
         "fpr75tpr": 0.25, "fpr75tpr_threshold": 0.5,
         "fpr100tpr": 0.25, "fpr100tpr_threshold": 0.4,
@@ -113,26 +114,26 @@ def test_a_threshold_by_hand() -> None:
         "fpr1fpr": 0.0, "fpr1fpr_threshold": 0.8,
         "detect_acc": 0.875, "detect_acc_threshold": 0.4,
     }  # fmt: skip
-    lowest = bench_metrics(**{**sides, "positives": sides["positives"] - 1}, metrics="fpr100tpr", thresholds=True)
+    lowest = bench(**{**sides, "positives": sides["positives"] - 1}, metrics="fpr100tpr", thresholds=True)
     assert lowest == {"fpr100tpr": 1.0, "fpr100tpr_threshold": -math.inf}
-    none = bench_metrics(
+    none = bench(
         positives=np.asarray([0.1]), negatives=np.asarray([0.9]), metrics=["tpr5fpr", "detect_acc"], thresholds=True
     )
     assert none == {"tpr5fpr": 0.0, "tpr5fpr_threshold": math.inf, "detect_acc": 0.5, "detect_acc_threshold": math.inf}
 
 
 def test_infinite_scores() -> None:
-    above = bench_metrics(
+    above = bench(
         positives=np.asarray([math.inf, 1.0]), negatives=np.asarray([0.0]), metrics="fpr50tpr", thresholds=True
     )
     assert above == {"fpr50tpr": 0.0, "fpr50tpr_threshold": 1.0}
     below = {"positives": np.asarray([-math.inf, 1.0]), "negatives": np.asarray([0.0])}
-    assert bench_metrics(**below, metrics="fpr50tpr", thresholds=True)["fpr50tpr_threshold"] == 0.0
+    assert bench(**below, metrics="fpr50tpr", thresholds=True)["fpr50tpr_threshold"] == 0.0
     with pytest.raises(ValueError, match=r"thresholds: expected scores above -inf where fpr100tpr is reached"):
-        bench_metrics(**below, metrics="fpr100tpr", thresholds=True)
+        bench(**below, metrics="fpr100tpr", thresholds=True)
     for t, expected in ((math.inf, 0.0), (-math.inf, 0.5), (1e300, 0.0), (-1e300, 0.5)):
         side = np.asarray([-math.inf, 1.0], np.float32)
-        assert bench_metrics(positives=side, negatives=side, metrics=["tpr", "tnr"], threshold=t) == {
+        assert bench(positives=side, negatives=side, metrics=["tpr", "tnr"], threshold=t) == {
             "tpr": expected,
             "tnr": 1 - expected,
         }
@@ -140,16 +141,16 @@ def test_infinite_scores() -> None:
 
 def test_rates_do_not_round_the_threshold() -> None:
     scores = np.asarray([0.4, 0.1], np.float32)  # 0.4 as a float32 is greater than 0.4
-    assert bench_metrics(positives=scores, negatives=scores, metrics=["tpr", "fpr", "fnr", "tnr"], threshold=0.4) == {
+    assert bench(positives=scores, negatives=scores, metrics=["tpr", "fpr", "fnr", "tnr"], threshold=0.4) == {
         "tpr": 0.5, "fpr": 0.5, "fnr": 0.5, "tnr": 0.5,
     }  # fmt: skip
     with pytest.raises(ValueError, match="threshold: expected a number, since 'tpr' judges"):
-        bench_metrics(positives=scores, negatives=scores, metrics="tpr")
+        bench(positives=scores, negatives=scores, metrics="tpr")
 
 
 def test_sampled_points_have_no_thresholds() -> None:
     with pytest.raises(ValueError, match="thresholds: expected False with a step"):
-        bench_metrics(positives=np.ones(3), negatives=np.zeros(3), thresholds=True, step=4)
+        bench(positives=np.ones(3), negatives=np.zeros(3), thresholds=True, step=4)
 
 
 @pytest.mark.parametrize("bounded", ["fpr", "tpr", "fnr", "tnr"])
@@ -161,11 +162,11 @@ def test_bounds_of_sampled_points_end_at_99(rate: str, bounded: str) -> None:
     for bound in ("100", "100.0"):
         name = f"{rate}{bound}{bounded}"
         with pytest.raises(ValueError, match=f"metrics: expected a bound below 100 with a step, .* got '{name}'"):
-            bench_metrics(**sides, metrics=name, step=4)
+            bench(**sides, metrics=name, step=4)
     with pytest.raises(ValueError, match="unknown metric"):
-        bench_metrics(**sides, metrics=f"{rate}0{bounded}", step=4)
+        bench(**sides, metrics=f"{rate}0{bounded}", step=4)
     name = f"{rate}99.9{bounded}"
-    assert 0 <= bench_metrics(**sides, metrics=name, step=4)[name] <= 1
+    assert 0 <= bench(**sides, metrics=name, step=4)[name] <= 1
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_the_rest_of_the_labels() -> None:
         pair = OODBench(**values)
         pair.add_batch(predictions=([0.1, 0.6], [0.4, 0.9]))
         assert pair.compute() == expected
-    out, inside = split_ood(np.asarray(scores), np.asarray(labels), in_value="rest", out_value=-1, ignore_value=255)
+    out, inside = (side.repeated() for side in classes.prepare(classes.reduce(scores, labels)).sides)
     assert (out.tolist(), inside.tolist()) == ([0.4, 0.9], [0.1, 0.6])
 
 
@@ -227,11 +228,11 @@ def test_labels_that_will_not_do() -> None:
         late.compute(in_value=1, out_value=0)
     assert late.compute()["auroc"] == 1.0
     with pytest.raises(ValueError, match="in_value, out_value: expected two different labels, got rest for both"):
-        reduce_ood([0.1], [0], in_value="rest", out_value="rest")
+        OODBench(in_value="rest", out_value="rest").reduce([0.1], [0])
     with pytest.raises(ValueError, match="ignore_value: expected neither in_value nor out_value, got 1"):
-        reduce_ood([0.1], [0], ignore_value=1)
+        OODBench(ignore_value=1).reduce([0.1], [0])
     with pytest.raises(ValueError, match="in_value: expected an int or 'rest', got 'all'"):
-        reduce_ood([0.1], [0], in_value="all")
+        OODBench(in_value="all").reduce([0.1], [0])
 
 
 def test_an_accelerator_s_tensors() -> None:

@@ -43,7 +43,7 @@ def rows(classes: list[Class]) -> dict[str, np.ndarray]:
 
 
 def f_at_zero(classes: list[Class], num_classes: int) -> float:
-    curve = best_macro_f(**rows(classes), num_classes=num_classes, t_list=[0.0])[2]  # of more than 2^40 samples
+    curve = best_macro_f(**rows(classes), num_classes=num_classes, t_list=np.zeros(1))[2]  # of more than 2^40 samples
     assert curve is not None
     return curve[0]
 

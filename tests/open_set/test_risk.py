@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.open_set.risk import risk_of_sides, risk_quantities
+from openworld_metrics.open_set.risk import risk_names, risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
 from tests import cases, references
 from tests.examples import seeds
@@ -53,12 +53,12 @@ def test_the_slow_reference_and_monotone_scores(seed: int) -> None:
     assert om.risk_coverage(**{name: np.exp(side) for name, side in sides.items()}, metrics=NAMES) == found
     # counted rows are the rows repeated
     counted = (as_side(*np.unique(side, return_counts=True)) for side in sides.values())
-    assert risk_of_sides(*counted, risk_quantities(NAMES, "metrics")) == found
+    assert risk_of_sides(*counted, risk_quantities(risk_names(NAMES, "metrics"))) == found
 
 
 def test_areas_in_closed_form_of_a_thousand_million_samples() -> None:
     """Of constant scores the risk is that of all; of errors that score highest, Σ j/(R + j) over N."""
-    wanted = risk_quantities(["aurc", "augrc"], "metrics")
+    wanted = risk_quantities(risk_names(["aurc", "augrc"], "metrics"))
     errors, right = 3 * 10**8, 7 * 10**8
     tied = [as_side(np.asarray([0.5]), np.asarray([count])) for count in (errors, right)]
     assert risk_of_sides(*tied, wanted) == pytest.approx({"aurc": 0.3, "augrc": 0.15}, rel=1e-15)
@@ -115,7 +115,8 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
 
 def test_known_samples_alone() -> None:
     columns, _ = cases.draw("openauc", 1)
-    _, correct, wrong = om.split_open_set(om.reduce_openauc(**columns))
+    metric = om.OpenAUC()
+    _, correct, wrong = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 

@@ -15,20 +15,29 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.open_set.samples import known_unknown_state
+from openworld_metrics.ranking.counts import exceedance_counts
 
 LARGE = 600_000  # scores, from which compiled loops are taken
-FUNCTIONS = {name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))}
-FUNCTIONS["AnomalySuite.reduce"] = om.AnomalySuite().reduce
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))},
+    "exceedance_counts": exceedance_counts,
+    "known_unknown_state": known_unknown_state,
+    "MacroOpenF().reduce": om.MacroOpenF().reduce,
+    "OODBench().reduce": om.OODBench().reduce,
+    "AnomalySuite.reduce": om.AnomalySuite().reduce,
+    "OpenAUC().reduce": om.OpenAUC().reduce,
+}
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 SIDE = re.compile(
     r"((first|second)_)?(positives|negatives|unknown|known|errors|right|correct_known|out|inside|ood|ind)"
 )
 OF_SIDES = [name for name, parameters in PARAMETERS.items() if sum(map(bool, map(SIDE.fullmatch, parameters))) > 1]
-SCORES_AND_LABELS = {"split_ood", "reduce_ood", "get_curve"}  # what these take
+SCORES_AND_LABELS = {"OODBench().reduce", "get_curve"}  # what these take
 
 
 def test_every_function_of_two_sides_names_them() -> None:
-    assert len(OF_SIDES) >= 18
+    assert len(OF_SIDES) >= 17
     for name in OF_SIDES:
         parameters = PARAMETERS[name]
         assert {parameter.kind for parameter in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}, name
@@ -94,7 +103,6 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "auroc": (sides, {}),
         "autkc": (ranks, {"k": 3}),
         "average_precision": (sides, {}),
-        "bench_metrics": (sides, {"metrics": ["auroc", "aupr_in", "fpr95tpr", "f1_score"], "threshold": 1.5}),
         "box_iou": ({"boxes": boxes, "others": boxes[::-1] + 1}, {}),
         "ccr_at_fpr": (known, {"num_known": 40, "fpr": 0.25}),
         "delong": (sides, {}),
@@ -119,14 +127,13 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
         "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
-        "reduce_known_unknown": (xcurve, {}),
         "AnomalySuite.reduce": ({"predictions": maps, "references": masks}, {}),
-        "reduce_ood": ({"predictions": scores, "references": labels}, {}),
-        "reduce_open_set": (open_set, {}),
-        "reduce_openauc": (open_set, {}),
+        "known_unknown_state": (xcurve, {}),
+        "OODBench().reduce": ({"predictions": scores, "references": labels}, {}),
+        "MacroOpenF().reduce": (open_set, {}),
+        "OpenAUC().reduce": (open_set, {}),
         "risk_coverage": ({**errors, "unknown": others}, {"metrics": ["aurc", "risk@cov80", "coverage@risk5"]}),
         "roc_curve": (sides, {}),
-        "split_ood": ({"scores": scores, "labels": labels}, {}),
         "threshold_at_fpr": ({"known_scores": scores}, {"fpr": 0.25}),
         "topk_accuracy": (ranks, {"k": 2, "ties": "expected"}),
         "true_class_ranks": ({"predictions": matrix, "labels": classes}, {}),
@@ -189,8 +196,6 @@ def called(name: str, kind: Callable[[np.ndarray], Any], columns: Columns, optio
 def test_every_kind_of_array_gives_the_same_numbers(name: str, kind: str) -> None:
     if "int" in kind and name.startswith("reduce_topk"):
         pytest.skip("integers are class ids there")
-    if name == "bench_metrics":
-        pytest.importorskip("sklearn")
     for seed in range(8):
         columns, options = calls(np.random.default_rng(seed))[name]
         expected = called(name, lambda array: array, columns, options)
@@ -254,7 +259,8 @@ def test_ranks_of_labels_out_of_range(label: int) -> None:
 def test_sides_of_any_type(dtype: str) -> None:
     rng = np.random.default_rng(0)
     scores, labels = rng.integers(-50, 50, LARGE).astype(dtype), rng.integers(0, 2, LARGE)
-    out, inside = om.split_ood(scores, labels)
+    metric = om.OODBench()
+    out, inside = (side.repeated() for side in metric.prepare(metric.reduce(scores, labels)).sides)
     assert np.array_equal(out, np.sort(scores[labels == 1].astype(np.float64)))
     assert np.array_equal(inside, np.sort(scores[labels == 0].astype(np.float64)))
     expected = om.accuracy_at_tpr(
@@ -289,11 +295,9 @@ def test_regions_of_a_mask_of_numbers() -> None:
 
 def test_nan_is_named_by_its_place() -> None:
     with pytest.raises(ValueError, match="positives: expected no NaN, got NaN at position 1"):
-        om.exceedance_counts(positives=np.asarray([1.0, np.nan, 0.0]), negatives=np.asarray([0.0]))
-    with pytest.raises(ValueError, match="negatives: expected no NaN"):
-        om.bench_metrics(
-            positives=np.asarray([1.0]), negatives=np.asarray([np.nan]), metrics=["f1_score"], threshold=0.5
-        )
+        exceedance_counts(positives=np.asarray([1.0, np.nan, 0.0]), negatives=np.asarray([0.0]))
+    with pytest.raises(ValueError, match=r"predictions\[0\]: expected no NaN"):
+        om.OODBench(metrics=["f1_score"], threshold=0.5).compute(predictions=([np.nan], [1.0]))
 
 
 def test_public_names_come_when_they_are_asked_for() -> None:

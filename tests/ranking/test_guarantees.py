@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import bench_metrics, guaranteed_coverage, risk_coverage, threshold_at_fpr
+from openworld_metrics import guaranteed_coverage, risk_coverage, threshold_at_fpr
 from openworld_metrics.ranking.guarantees import largest_within, least_trials, tail_within
+from tests.checking import bench
 from tests.examples import many, seeds
 
 # the numbers of known scores, and how many of them may exceed the threshold; −1: there is none
@@ -111,7 +112,7 @@ def test_the_lowest_threshold_within_an_fpr(seed: int) -> None:
     assert all(np.mean(known > s) > fpr for s in lower)
     assert threshold_at_fpr(rng.permutation(known).astype(np.float32), fpr) == t
     if fpr:  # as ood_bench fits it
-        found = bench_metrics(positives=known, negatives=known, metrics=f"fnr{100 * fpr:.12g}fpr", thresholds=True)
+        found = bench(positives=known, negatives=known, metrics=f"fnr{100 * fpr:.12g}fpr", thresholds=True)
         assert found[next(iter(found))] == np.mean(known <= t)
 
 

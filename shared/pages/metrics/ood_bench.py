@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ood.ood_bench import OODBench
-from ...ood.sides import LabelValues, check_label_values, is_ood, ood_sides
+from ...ood.sides import StateOptions, is_ood, ood_sides, state_options
 from ...ranking.counts import Side
 from ...ranking.roc import roc_curve
 from .. import credits
@@ -29,8 +29,8 @@ from ..serving.limits import MAX_POINTS
 _SAMPLED = " (every score; the numbers are sampled)"
 
 
-def _labels(options: Mapping[str, Any]) -> LabelValues:
-    return check_label_values(options["in_value"], options["out_value"], options["ignore_value"])
+def _labels(options: Mapping[str, Any]) -> StateOptions:
+    return state_options(options["in_value"], options["out_value"], options["ignore_value"], None)
 
 
 def _sides(computed: Computed) -> tuple[Side, Side]:
