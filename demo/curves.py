@@ -10,7 +10,8 @@ import numpy as np
 
 from demo.anomaly import Anomalies
 from demo.digits import Digits
-from openworld_metrics import Counts, exceedance_counts, level_counts, reduce_maps
+from openworld_metrics.anomaly.anomaly_suite import level_counts, reduce_maps
+from openworld_metrics.ranking.counts import Counts, exceedance_counts
 
 Curve = tuple[np.ndarray, np.ndarray]
 

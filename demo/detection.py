@@ -13,7 +13,8 @@ import numpy as np
 from scipy import ndimage
 
 from demo.digits import NUM_KNOWN, Digits, class_logits, open_set_scores
-from openworld_metrics import match_boxes, reduce_boxes
+from openworld_metrics import match_boxes
+from openworld_metrics.detection.openset_detection import reduce_boxes
 
 UNKNOWN = -1
 _SEED = 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from demo.compute import Results
-from openworld_metrics import reduce_maps
+from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 
 # metric → key → (direction that is better, meaning)
 _MEANING = {

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import AnomalySuite, reduce_maps, split_regions
-from openworld_metrics.anomaly.regions import by_components
+from openworld_metrics import AnomalySuite
+from openworld_metrics.anomaly.anomaly_suite import reduce_maps
+from openworld_metrics.anomaly.regions import by_components, split_regions
 from tests.examples import many, seeds
 
 LIMITS = (1.0, 0.3, 0.05)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from openworld_metrics import AnomalySuite, compare, load, reduce_maps
+from openworld_metrics import AnomalySuite, compare, load
+from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
 from tests.references import area_up_to

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import AnomalySuite, anomaly_metrics, reduce_maps, split_regions
+from openworld_metrics import AnomalySuite
+from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics, reduce_maps
+from openworld_metrics.anomaly.regions import split_regions
 from tests import references
 from tests.examples import many, seeds
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import AnomalySuite, exceedance_counts, metric_class, true_class_ranks
+from openworld_metrics import AnomalySuite, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.regions import split_regions, split_runs
 from openworld_metrics.arrays import (
@@ -33,8 +33,9 @@ from openworld_metrics.detection import (
     rules as classes,
 )
 from openworld_metrics.detection.matching import OUTCOMES
+from openworld_metrics.loading import metric_class
 from openworld_metrics.open_set import sweep
-from openworld_metrics.ranking.counts import merge_counts
+from openworld_metrics.ranking.counts import exceedance_counts, merge_counts
 from tests import cases
 from tests.checking import BACKENDS, check
 

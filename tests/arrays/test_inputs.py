@@ -16,8 +16,10 @@ import sklearn.metrics as sk
 from datasets import Dataset
 from hypothesis import given
 
-from openworld_metrics import METRICS, bench_metrics, metric_class, true_class_ranks
+from openworld_metrics import METRICS, true_class_ranks
 from openworld_metrics.formats.tables.npy import read_npy, read_npz
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ood.bench import bench_metrics
 from tests import cases
 from tests.examples import few, seeds
 

@@ -20,6 +20,7 @@ if not hasattr(np, "trapz"):
 from adeval import EvalAccumulatorCuda
 
 import openworld_metrics
+from openworld_metrics.classification.topk import reduce_topk_scores
 from tests.benchmarks.table import write
 
 Call = Callable[[], Any]
@@ -62,7 +63,7 @@ def true_class_ranks(device: str, n: int) -> Work:
     scores, labels = torch.rand(n, 1000, device=device), torch.randint(0, 1000, (n,), device=device)
     return Work(
         f"rank of the true class alone; {n:,} × 1,000 float32",
-        lambda: openworld_metrics.reduce_topk_scores(scores, labels),
+        lambda: reduce_topk_scores(scores, labels),
         {"torch.topk, k=5": lambda: torch.topk(scores, 5, dim=1)},
         scores,
     )

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import bench_metrics
 from openworld_metrics.command import cli
+from openworld_metrics.ood.bench import bench_metrics
 from tests.command.terminal import on_terminal
 
 Run = Callable[..., tuple[int, str, str]]

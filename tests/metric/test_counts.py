@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import METRICS, exceedance_counts, metric_class
+from openworld_metrics import METRICS
 from openworld_metrics.arrays import threads as compiled
-from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ranking.counts import as_side, exceedance_counts
 from openworld_metrics.ranking.curves import AUROC, AVERAGE_PRECISION
 from tests import cases
 from tests.examples import many, seeds

@@ -17,9 +17,12 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics import metric_class
 from openworld_metrics.anomaly import regions
+from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.classification.topk import reduce_topk_scores
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ood.ood_bench import split_ood
 from tests import cases
 from tests.checking import as_tensor, convert
 
@@ -189,7 +192,7 @@ def test_ranks_in_wide_rows(width: int, to_cuda: To) -> None:
     scores = torch.arange(width, dtype=torch.float32).repeat(3, 1)
     scores[1] = 0
     labels = torch.tensor([0, width - 1, width // 2])
-    state = om.reduce_topk_scores(to_cuda(scores), to_cuda(labels))
+    state = reduce_topk_scores(to_cuda(scores), to_cuda(labels))
     assert state["above"].tolist() == [width - 1, 0, width - 1 - width // 2]
     assert state["tied"].tolist() == [0, width - 1, 0]
 
@@ -204,7 +207,7 @@ def test_infinite_scores(to_cuda: To) -> None:
         assert metric.compute(predictions=to_cuda(scores), references=to_cuda(labels)) == metric.compute(
             predictions=scores, references=labels
         )
-        sides = om.split_ood(scores, labels), om.split_ood(to_cuda(scores), to_cuda(labels))
+        sides = split_ood(scores, labels), split_ood(to_cuda(scores), to_cuda(labels))
         assert [side.tolist() for side in sides[0]] == [side.tolist() for side in sides[1]]
 
 
@@ -275,10 +278,10 @@ def test_stacks_are_cut(
     maps = torch.from_numpy(rng.random(shape))
     masks = torch.from_numpy(rng.choice([0, 1] if ignore_value is None else [0, 1, 255], shape))
     images = {"image_scores": maps.new_zeros(len(maps)), "image_labels": torch.arange(len(maps)) % 2}
-    expected = om.reduce_maps(maps, masks, **images, ignore_value=ignore_value)
+    expected = reduce_maps(maps, masks, **images, ignore_value=ignore_value)
     for pixels in (1, 100, 1000):
         monkeypatch.setattr(regions, "_PIXELS_AT_ONCE", pixels)
-        state = om.reduce_maps(to_cuda(maps), to_cuda(masks), **images, ignore_value=ignore_value)
+        state = reduce_maps(to_cuda(maps), to_cuda(masks), **images, ignore_value=ignore_value)
         assert {name: column.tolist() for name, column in state.items()} == {
             name: column.tolist() for name, column in expected.items()
         }

@@ -16,13 +16,13 @@ from openworld_metrics import (
     AnomalySuite,
     OODBench,
     OpenAUC,
-    bench_metrics,
     f1_max,
     guaranteed_coverage,
-    metric_class,
     operating_point,
     roc_curve,
 )
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ood.bench import bench_metrics
 from tests import cases
 from tests.examples import many, seeds
 

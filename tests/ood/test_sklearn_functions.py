@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.ood.bench import bench_metrics
 
 metrics = pytest.importorskip("sklearn.metrics")
 RNG = np.random.default_rng(0)
@@ -42,7 +43,7 @@ def test_functions_of_decisions(name: str) -> None:
     assert list(found) == ["auroc", name]
     assert same(found[name], expected)
     sides = {"positives": SCORES[LABELS == 1], "negatives": SCORES[LABELS == 0]}
-    assert same(om.bench_metrics(**sides, metrics=function, threshold=0.7)[name], expected)
+    assert same(bench_metrics(**sides, metrics=function, threshold=0.7)[name], expected)
     with pytest.raises(ValueError, match=f"threshold: expected a number, since '{name}' judges scores > threshold"):
         om.OODBench(metrics=function).compute(**COLUMNS)
 

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import OODBench, bench_metrics, operating_point, reduce_ood, split_ood
+from openworld_metrics import OODBench, operating_point
+from openworld_metrics.ood.bench import bench_metrics
+from openworld_metrics.ood.ood_bench import reduce_ood, split_ood
 from openworld_metrics.ranking.operating_points import parse_point
 from openworld_metrics.ranking.quantities import least_reaching, most_within
 from tests import cases, references

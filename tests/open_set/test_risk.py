@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
+from openworld_metrics.open_set.openauc import reduce_openauc, split_open_set
 from openworld_metrics.open_set.risk import risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
 from tests import cases, references
@@ -115,7 +116,7 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
 
 def test_known_samples_alone() -> None:
     columns, _ = cases.draw("openauc", 1)
-    _, correct, wrong = om.split_open_set(om.reduce_openauc(**columns))
+    _, correct, wrong = split_open_set(reduce_openauc(**columns))
     assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 

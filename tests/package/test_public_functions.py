@@ -15,6 +15,11 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics, reduce_maps
+from openworld_metrics.anomaly.regions import split_regions
+from openworld_metrics.ood.bench import bench_metrics
+from openworld_metrics.ood.ood_bench import split_ood
+from openworld_metrics.ranking.counts import exceedance_counts
 
 LARGE = 600_000  # scores, from which compiled loops are taken
 FUNCTIONS = {name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))}
@@ -258,7 +263,7 @@ def test_ranks_of_labels_out_of_range(label: int) -> None:
 def test_sides_of_any_type(dtype: str) -> None:
     rng = np.random.default_rng(0)
     scores, labels = rng.integers(-50, 50, LARGE).astype(dtype), rng.integers(0, 2, LARGE)
-    out, inside = om.split_ood(scores, labels)
+    out, inside = split_ood(scores, labels)
     assert np.array_equal(out, np.sort(scores[labels == 1].astype(np.float64)))
     assert np.array_equal(inside, np.sort(scores[labels == 0].astype(np.float64)))
     expected = om.accuracy_at_tpr(
@@ -270,33 +275,31 @@ def test_sides_of_any_type(dtype: str) -> None:
 def test_a_state_is_not_reordered() -> None:
     masks = np.zeros((2, 4, 4), dtype=np.uint8)
     masks[0, 1:3, 1:3] = 1
-    state = om.reduce_maps(np.random.default_rng(0).random((2, 4, 4)), masks)
+    state = reduce_maps(np.random.default_rng(0).random((2, 4, 4)), masks)
     before = {name: array.copy() for name, array in state.items()}
     for array in state.values():
         array.setflags(write=False)
-    assert om.anomaly_metrics(state, integration_limits=[0.3]) == om.anomaly_metrics(before, integration_limits=[0.3])
+    assert anomaly_metrics(state, integration_limits=[0.3]) == anomaly_metrics(before, integration_limits=[0.3])
     assert all(np.array_equal(state[name], before[name]) for name in state)
 
 
 def test_maps_that_are_not_there() -> None:
-    assert len(om.reduce_maps(np.zeros(0), np.zeros(0))["image_scores"]) == 0
+    assert len(reduce_maps(np.zeros(0), np.zeros(0))["image_scores"]) == 0
     with pytest.raises(ValueError, match="expected maps with pixels"):
-        om.reduce_maps(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
+        reduce_maps(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
 
 
 def test_regions_of_a_mask_of_numbers() -> None:
     scores, mask = np.arange(6.0).reshape(2, 3), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=np.uint8)
-    normal, anomalous, sizes = om.split_regions(scores, mask)
+    normal, anomalous, sizes = split_regions(scores, mask)
     assert (normal.tolist(), anomalous.tolist(), sizes.tolist()) == ([1, 3, 4], [0, 2, 5], [1, 2])
 
 
 def test_nan_is_named_by_its_place() -> None:
     with pytest.raises(ValueError, match="positives: expected no NaN, got NaN at position 1"):
-        om.exceedance_counts(positives=np.asarray([1.0, np.nan, 0.0]), negatives=np.asarray([0.0]))
+        exceedance_counts(positives=np.asarray([1.0, np.nan, 0.0]), negatives=np.asarray([0.0]))
     with pytest.raises(ValueError, match="negatives: expected no NaN"):
-        om.bench_metrics(
-            positives=np.asarray([1.0]), negatives=np.asarray([np.nan]), metrics=["f1_score"], threshold=0.5
-        )
+        bench_metrics(positives=np.asarray([1.0]), negatives=np.asarray([np.nan]), metrics=["f1_score"], threshold=0.5)
 
 
 def test_public_names_come_when_they_are_asked_for() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
+from openworld_metrics.open_set.openauc import openauc_metrics, reduce_openauc, split_open_set
 from openworld_metrics.ranking import counts, roc as core_roc, roc as vertices
 from tests import cases
 from tests.examples import many, seeds
@@ -78,12 +79,12 @@ def test_the_precision_recall_curve(seed: int) -> None:
 @given(seed=seeds)
 def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     columns, _ = cases.draw("openauc", seed)
-    state = om.reduce_openauc(**columns)
-    unknown, correct, wrong = om.split_open_set(state)
+    state = reduce_openauc(**columns)
+    unknown, correct, wrong = split_open_set(state)
     num_known = len(correct) + len(wrong)
     found = om.oscr_curve(unknown=unknown, correct_known=correct, num_known=num_known)
     fpr, ccr = shares(found["fpr"], len(unknown)), shares(found["ccr"], num_known)
-    results = om.openauc_metrics(state, fpr_list=[0, 0.001, 0.1, 0.25, 0.5, 1 / 3, 1])
+    results = openauc_metrics(state, fpr_list=[0, 0.001, 0.1, 0.25, 0.5, 1 / 3, 1])
     assert float(area(fpr, ccr)) == results["openauc"]
     ends = [found[key][at] for key in ("fpr", "ccr") for at in (0, -1)]
     assert ends == [0.0, 1.0, 0.0, results["closed_set_accuracy"]]
@@ -180,7 +181,7 @@ def test_sizes_that_do_not_add_up() -> None:
 @given(seed=seeds)
 def test_the_open_f_curve(seed: int) -> None:
     columns, _ = cases.draw("openauc", seed)
-    state = om.reduce_openauc(**columns)
+    state = reduce_openauc(**columns)
     ids, true, scores = state["predicted"], state["classes"], state["scores"]
     total = int(max(ids.max(), true.max())) + 1
     for average, best in (

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from scipy import special, stats
 
-from openworld_metrics import PairedTest, auroc, delong, delong_test, proportion_interval
-from openworld_metrics.ranking.delong import normal_quantile
+from openworld_metrics import auroc, delong, delong_test, proportion_interval
+from openworld_metrics.ranking.delong import PairedTest, normal_quantile
 from tests.examples import many, seeds
 
 A = ([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import bench_metrics, guaranteed_coverage, risk_coverage, threshold_at_fpr
+from openworld_metrics import guaranteed_coverage, risk_coverage, threshold_at_fpr
+from openworld_metrics.ood.bench import bench_metrics
 from openworld_metrics.ranking.guarantees import largest_within, least_trials, tail_within
 from tests.examples import many, seeds
 
