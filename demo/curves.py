@@ -10,7 +10,8 @@ import numpy as np
 
 from demo.anomaly import Anomalies
 from demo.digits import Digits
-from openworld_metrics.anomaly.anomaly_suite import level_counts, reduce_maps
+from openworld_metrics import AnomalySuite
+from openworld_metrics.anomaly.anomaly_suite import level_counts
 from openworld_metrics.ranking.counts import Counts, exceedance_counts
 
 Curve = tuple[np.ndarray, np.ndarray]
@@ -41,7 +42,7 @@ def correct_classification(digits: Digits) -> Curve:
 
 def region_overlap(anomalies: Anomalies) -> Curve:
     """The PRO curve: mean overlap of the regions over the false-positive rate of the normal pixels."""
-    state = reduce_maps(anomalies.maps, anomalies.masks)
+    state = AnomalySuite().reduce(anomalies.maps, anomalies.masks)
     counts = level_counts(state, "pixel")
     sizes = state["region_sizes"]
     share = np.repeat(1 / (len(sizes) * sizes), sizes)  # the mean overlap that one pixel adds

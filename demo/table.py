@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from demo.compute import Results
-from openworld_metrics.anomaly.anomaly_suite import reduce_maps
+from openworld_metrics import AnomalySuite
 
 # metric → key → (direction that is better, meaning)
 _MEANING = {
@@ -96,7 +96,7 @@ def describe(results: Results) -> str:
     """A line on the size of each data set."""
     digits, anomalies, detections = results.digits, results.anomalies, results.detections
     unknown = int(np.sum(digits.is_unknown))
-    regions = len(reduce_maps(anomalies.maps, anomalies.masks)["region_sizes"])
+    regions = len(AnomalySuite().reduce(anomalies.maps, anomalies.masks)["region_sizes"])
     defective = int(np.sum(anomalies.masks.any(axis=(1, 2))))
     true, predicted = (sum(map(len, boxes)) for boxes in (detections.references, detections.predictions))
     height, width = detections.canvases.shape[1:]

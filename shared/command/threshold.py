@@ -14,7 +14,7 @@ from ..formats.tables.columns import open_columns, whole_column
 from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
 from ..formats.written.thresholds import FittedThreshold
-from ..ood.ood_bench import OODBench, reduce_ood, split_ood
+from ..ood.ood_bench import OODBench, split_ood
 from .files import check_json_and_picture, files_of
 from .flags import WaitingCommand
 from .messages import say_negated
@@ -102,7 +102,7 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
     if "predictions" in places:
         opened = open_columns([*places.items()], OODBench.unknownness)
         columns = dict(zip(places, map(whole_column, opened)))
-        state = reduce_ood(**columns)
+        state = OODBench().reduce(**columns)
         unknown, known = split_ood(state["scores"], state["labels"])
     else:
         sides = {name: read_scores(place) for name, place in places.items()}

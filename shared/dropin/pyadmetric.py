@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, reduce_maps
+from ..anomaly.anomaly_suite import AnomalySuite, anomaly_metrics
 from ..anomaly.aupro import pro_curve
 from ..arrays.arrays import as_array
 from ..arrays.checks import as_fractions, as_int
@@ -97,7 +97,7 @@ def calculate_Pro(
     >>> areas, fpr, pro
     ([0.75], [0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    state = reduce_maps(_shaped(predictions, shape, "predictions"), _shaped(gts, shape, "gts"))
+    state = AnomalySuite().reduce(_shaped(predictions, shape, "predictions"), _shaped(gts, shape, "gts"))
     limits = as_fractions(integration_limit, "integration_limit")
     results = anomaly_metrics(state, levels="pixel", integration_limits=limits, num_thresholds=num_thresholds)
     curve = pro_curve(

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 from openworld_metrics.anomaly.regions import by_components, split_regions
 from tests.examples import many, seeds
 
@@ -53,12 +52,12 @@ def test_numbers_of_any_type() -> None:
     assert [part.tolist() for part in parts] == [[0.1], [0.8, 0.9, 0.7], [1, 2]]
     for given_mask in (mask.astype(np.uint8), mask.astype(float), mask.tolist(), torch.asarray(mask)):
         for given_map in (scores, torch.asarray(scores)):
-            state = reduce_maps([given_map], [given_mask], regions="labels")
+            state = AnomalySuite(regions="labels").reduce([given_map], [given_mask])
             assert np.asarray(state["region_sizes"]).tolist() == [1, 2]
             assert np.asarray(state["anomalous"]).tolist() == [0.8, 0.9, 0.7]
-    void = reduce_maps([scores], [np.asarray([[0, 2, -1, 2]])], regions="labels", ignore_value=-1)
+    void = AnomalySuite(regions="labels", ignore_value=-1).reduce([scores], [np.asarray([[0, 2, -1, 2]])])
     assert void["region_sizes"].tolist() == [2]
-    assert reduce_maps([scores], [mask == 2], regions="labels")["region_sizes"].tolist() == [2]
+    assert AnomalySuite(regions="labels").reduce([scores], [mask == 2])["region_sizes"].tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_what_is_refused(references: Any, options: dict[str, Any], message: str)
 
 
 def test_one_anomalous_pixel_is_a_region_of_any_shape() -> None:
-    assert reduce_maps([[[0.1, 0.2, 0.3]]], [[[0, 1, 0]]])["region_sizes"].tolist() == [1]
+    assert AnomalySuite().reduce([[[0.1, 0.2, 0.3]]], [[[0, 1, 0]]])["region_sizes"].tolist() == [1]
 
 
 def test_states_of_the_other_kind_are_refused() -> None:

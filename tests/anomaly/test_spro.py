@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 
 from openworld_metrics import AnomalySuite, compare, load
-from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
 from tests.references import area_up_to
@@ -270,6 +269,6 @@ def test_numbers_and_batches_that_do_not_fit() -> None:
 def test_void_pixels_of_any_mask_belong_to_no_defect() -> None:
     masks = [[[1, 1, 255, 0]], [[255, 1, 1, 0]]]
     row = {"masks": masks, "saturation_areas": [2, 1]}
-    state = reduce_maps([[[0.9, 0.8, 0.7, 0.1]]], [row], ignore_value=255)
+    state = AnomalySuite(ignore_value=255).reduce([[[0.9, 0.8, 0.7, 0.1]]], [row])
     assert (state["normal"].tolist(), state["anomalous"].tolist()) == ([0.1], [0.8])
     assert (state["defect_pixels"].tolist(), state["saturation_areas"].tolist()) == ([0.8, 0.8], [1, 1])

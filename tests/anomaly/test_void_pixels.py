@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics, reduce_maps
+from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics
 from openworld_metrics.anomaly.regions import split_regions
 from tests import references
 from tests.examples import many, seeds
@@ -50,7 +50,7 @@ def test_the_state_against_a_count_of_each_pixel(seed: int) -> None:
     value = int(np.random.default_rng(seed).choice([255, 2, -1]))
     columns, _ = drawn(seed, value)
     reduction: Any = ["max", "mean", 1][seed % 3]
-    state = reduce_maps(**columns, image_reduction=reduction, ignore_value=value)
+    state = AnomalySuite(image_reduction=reduction, ignore_value=value).reduce(**columns)
     expected = slow(columns, value, reduction)
     for name in ("num_normal", "num_regions", "image_labels"):
         assert state[name].tolist() == expected[name]
@@ -62,7 +62,7 @@ def test_the_state_against_a_count_of_each_pixel(seed: int) -> None:
     assert [sorted(regions[i] for i in own) for own in of_images] == expected["anomalous"]
     assert int(state["ignore_value"]) == value
     as_lists = {name: list(column) for name, column in columns.items()}
-    again = reduce_maps(**as_lists, image_reduction=reduction, ignore_value=value)
+    again = AnomalySuite(image_reduction=reduction, ignore_value=value).reduce(**as_lists)
     assert all(np.array_equal(state[name], again[name]) for name in NAMES)
 
 
@@ -90,16 +90,16 @@ def test_types_of_masks(dtype: str) -> None:
     value = 100
     masks = np.asarray([[[1, 100, 1], [0, 100, 1]], [[0, 0, 0], [0, 0, 0]]], dtype)
     maps = np.arange(12.0).reshape(2, 2, 3)
-    expected = reduce_maps(maps, masks.astype(int), ignore_value=value)
+    expected = AnomalySuite(ignore_value=value).reduce(maps, masks.astype(int))
     assert expected["region_sizes"].tolist() == [1, 2]
     for given_maps, given_masks in ((maps, masks), (torch.asarray(maps), torch.asarray(masks)), (maps, masks.tolist())):
-        state = reduce_maps(given_maps, given_masks, ignore_value=value)
+        state = AnomalySuite(ignore_value=value).reduce(given_maps, given_masks)
         assert all(np.array_equal(np.asarray(state[name]), expected[name]) for name in NAMES)
     small = np.asarray([[[0, 1]]], np.uint8)
     for mask in (small, torch.asarray(small), small.astype(bool), torch.asarray(small.astype(bool))):
-        assert reduce_maps([[[0.1, 0.2]]], mask, ignore_value=-255)["anomalous"].tolist() == [0.2]
+        assert AnomalySuite(ignore_value=-255).reduce([[[0.1, 0.2]]], mask)["anomalous"].tolist() == [0.2]
     with pytest.raises(ValueError, match="expected a mask of 0 and 1 or booleans, got 255"):
-        reduce_maps([[[0.1, 0.2]]], np.asarray([[[0, 255]]], np.uint8), ignore_value=-1)
+        AnomalySuite(ignore_value=-1).reduce([[[0.1, 0.2]]], np.asarray([[[0, 255]]], np.uint8))
 
 
 def test_by_hand() -> None:
@@ -111,7 +111,7 @@ def test_by_hand() -> None:
 def test_a_map_that_is_all_void() -> None:
     maps, masks = np.asarray([[[0.9, 0.2]], [[0.7, 0.8]]]), np.asarray([[[1, 0]], [[255, 255]]])
     given = dict(image_scores=[0.9, 0.4], image_labels=[1, 0])
-    state = reduce_maps(maps, masks, **given, ignore_value=255)
+    state = AnomalySuite(ignore_value=255).reduce(maps, masks, **given)
     assert (state["num_normal"].tolist(), state["num_regions"].tolist()) == ([1, 0], [1, 0])
     assert anomaly_metrics(state)["image_auroc"] == anomaly_metrics(state)["pixel_auroc"] == 1.0
     for left_out in given:
@@ -119,7 +119,7 @@ def test_a_map_that_is_all_void() -> None:
         with pytest.raises(
             ValueError, match=r"references\[1\]: expected a pixel that is not void, .* give image_scores"
         ):
-            reduce_maps(maps, masks, **own, ignore_value=255)
+            AnomalySuite(ignore_value=255).reduce(maps, masks, **own)
 
 
 @pytest.mark.parametrize(

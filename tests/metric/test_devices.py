@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly import regions
-from openworld_metrics.anomaly.anomaly_suite import reduce_maps
 from openworld_metrics.arrays import threads as compiled
 from openworld_metrics.classification.topk import reduce_topk_scores
 from openworld_metrics.loading import metric_class
@@ -278,10 +278,10 @@ def test_stacks_are_cut(
     maps = torch.from_numpy(rng.random(shape))
     masks = torch.from_numpy(rng.choice([0, 1] if ignore_value is None else [0, 1, 255], shape))
     images = {"image_scores": maps.new_zeros(len(maps)), "image_labels": torch.arange(len(maps)) % 2}
-    expected = reduce_maps(maps, masks, **images, ignore_value=ignore_value)
+    expected = AnomalySuite(ignore_value=ignore_value).reduce(maps, masks, **images)
     for pixels in (1, 100, 1000):
         monkeypatch.setattr(regions, "_PIXELS_AT_ONCE", pixels)
-        state = reduce_maps(to_cuda(maps), to_cuda(masks), **images, ignore_value=ignore_value)
+        state = AnomalySuite(ignore_value=ignore_value).reduce(to_cuda(maps), to_cuda(masks), **images)
         assert {name: column.tolist() for name, column in state.items()} == {
             name: column.tolist() for name, column in expected.items()
         }

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics import OpenAUC
 from openworld_metrics.dropin.oodeel import get_curve
 from openworld_metrics.ood.ood_bench import split_ood
-from openworld_metrics.open_set.openauc import reduce_openauc, split_open_set
+from openworld_metrics.open_set.openauc import split_open_set
 
 To = Callable[[Any], Any]
 POINTS = ["fpr95tpr", "tpr0.5fpr", "detect_acc", "tpr", "aupr_in_trapezoid"]
@@ -38,7 +39,7 @@ def results(send: To) -> list[Any]:
         om.open_f_curve(abs(labels), labels, other),
         om.threshold_at_fpr(other, 0.1),
         [side.tolist() for side in split_ood(positives, positives % 2)],
-        [side.tolist() for side in split_open_set(reduce_openauc(abs(labels), labels, positives % 5))],
+        [side.tolist() for side in split_open_set(OpenAUC().reduce(abs(labels), labels, positives % 5))],
         [side.tolist() for side in get_curve(positives, positives % 2, 3)],
         om.ccr_at_fpr(unknown=positives, correct_known=negatives, num_known=60, fpr=0.1),
         bench.compute(predictions=other, references=labels),

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from openworld_metrics import OODBench, operating_point
 from openworld_metrics.ood.bench import bench_metrics
-from openworld_metrics.ood.ood_bench import reduce_ood, split_ood
+from openworld_metrics.ood.ood_bench import split_ood
 from openworld_metrics.ranking.operating_points import parse_point
 from openworld_metrics.ranking.quantities import least_reaching, most_within
 from tests import cases, references
@@ -229,11 +229,11 @@ def test_labels_that_will_not_do() -> None:
         late.compute(in_value=1, out_value=0)
     assert late.compute()["auroc"] == 1.0
     with pytest.raises(ValueError, match="in_value, out_value: expected two different labels, got rest for both"):
-        reduce_ood([0.1], [0], in_value="rest", out_value="rest")
+        OODBench(in_value="rest", out_value="rest").reduce([0.1], [0])
     with pytest.raises(ValueError, match="ignore_value: expected neither in_value nor out_value, got 1"):
-        reduce_ood([0.1], [0], ignore_value=1)
+        OODBench(ignore_value=1).reduce([0.1], [0])
     with pytest.raises(ValueError, match="in_value: expected an int or 'rest', got 'all'"):
-        reduce_ood([0.1], [0], in_value="all")
+        OODBench(in_value="all").reduce([0.1], [0])
 
 
 def test_an_accelerator_s_tensors() -> None:

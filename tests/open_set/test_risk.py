@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.open_set.openauc import reduce_openauc, split_open_set
+from openworld_metrics import OpenAUC
+from openworld_metrics.open_set.openauc import split_open_set
 from openworld_metrics.open_set.risk import risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
 from tests import cases, references
@@ -116,7 +117,7 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
 
 def test_known_samples_alone() -> None:
     columns, _ = cases.draw("openauc", 1)
-    _, correct, wrong = split_open_set(reduce_openauc(**columns))
+    _, correct, wrong = split_open_set(OpenAUC().reduce(**columns))
     assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 

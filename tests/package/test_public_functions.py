@@ -15,20 +15,33 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics, reduce_maps
+from openworld_metrics.anomaly.anomaly_suite import anomaly_metrics
+from openworld_metrics.anomaly.aupro import sampled_aupro
 from openworld_metrics.anomaly.regions import split_regions
+from openworld_metrics.classification.ranks import listed_ranks
+from openworld_metrics.classification.topk import accuracy
 from openworld_metrics.ood.bench import bench_metrics
 from openworld_metrics.ood.ood_bench import split_ood
 from openworld_metrics.ranking.counts import exceedance_counts
 
 LARGE = 600_000  # scores, from which compiled loops are taken
 FUNCTIONS = {name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))}
+OF_ROOMS: tuple[Callable[..., Any], ...] = (
+    accuracy, bench_metrics, exceedance_counts, listed_ranks, sampled_aupro, split_ood, split_regions,
+)  # fmt: skip
+FUNCTIONS |= {function.__name__: function for function in OF_ROOMS}
+REDUCED = {
+    "OpenSetDetection": om.OpenSetDetection(), "AnomalySuite": om.AnomalySuite(), "OODBench": om.OODBench(),
+    "MacroOpenF": om.MacroOpenF(), "OpenAUC": om.OpenAUC(), "AccuracyK": om.AccuracyK(),
+}  # fmt: skip
+FUNCTIONS |= {f"{name}.reduce": metric.reduce for name, metric in REDUCED.items()}
+FUNCTIONS["OpenAUC.reduce of XCurve's"] = FUNCTIONS["OpenAUC.reduce"]
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 SIDE = re.compile(
     r"((first|second)_)?(positives|negatives|unknown|known|errors|right|correct_known|out|inside|ood|ind)"
 )
 OF_SIDES = [name for name, parameters in PARAMETERS.items() if sum(map(bool, map(SIDE.fullmatch, parameters))) > 1]
-SCORES_AND_LABELS = {"split_ood", "reduce_ood", "get_curve"}  # what these take
+SCORES_AND_LABELS = {"split_ood", "OODBench.reduce"}  # what these take
 
 
 def test_every_function_of_two_sides_names_them() -> None:
@@ -123,14 +136,15 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "precision_recall_curve": (sides, {}),
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
-        "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
-        "reduce_known_unknown": (xcurve, {}),
-        "reduce_maps": ({"predictions": maps, "references": masks}, {}),
-        "reduce_ood": ({"predictions": scores, "references": labels}, {}),
-        "reduce_open_set": (open_set, {}),
-        "reduce_openauc": (open_set, {}),
-        "reduce_topk": (rows, {}),
-        "reduce_topk_scores": (rows, {}),
+        "OpenSetDetection.reduce": (
+            {"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}
+        ),
+        "OpenAUC.reduce of XCurve's": (xcurve, {}),
+        "AnomalySuite.reduce": ({"predictions": maps, "references": masks}, {}),
+        "OODBench.reduce": ({"predictions": scores, "references": labels}, {}),
+        "MacroOpenF.reduce": (open_set, {}),
+        "OpenAUC.reduce": (open_set, {}),
+        "AccuracyK.reduce": (rows, {}),
         "risk_coverage": ({**errors, "unknown": others}, {"metrics": ["aurc", "risk@cov80", "coverage@risk5"]}),
         "roc_curve": (sides, {}),
         "sampled_aupro": (pixels, {"limits": [0.3, 1.0], "num_thresholds": 5}),
@@ -144,13 +158,12 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
 
 
 # what functions take that hold no arrays of theirs
-NO_ARRAYS = {"state", "metric", "name", "results"}
+NO_ARRAYS = {"state", "data", "metric", "name", "results"}
 TAKEN = sorted(calls(np.random.default_rng(0)))
 
 
 def test_every_public_function_of_arrays_is_called() -> None:
     apart = {name for name, parameters in PARAMETERS.items() if {*parameters} & NO_ARRAYS}
-    apart |= {"openset_detection_rates", "ftpn", "get_curve"}  # a mapping of ints; twins of oodeel's
     assert {*FUNCTIONS} - apart == {*TAKEN}
 
 
@@ -196,7 +209,7 @@ def called(name: str, kind: Callable[[np.ndarray], Any], columns: Columns, optio
 @pytest.mark.parametrize("name", TAKEN)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_array_gives_the_same_numbers(name: str, kind: str) -> None:
-    if "int" in kind and name.startswith("reduce_topk"):
+    if "int" in kind and name == "AccuracyK.reduce":
         pytest.skip("integers are class ids there")
     if name == "bench_metrics":
         pytest.importorskip("sklearn")
@@ -220,7 +233,7 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 def test_what_is_no_such_array_is_refused_by_its_name(name: str, wrong: str) -> None:
     columns, options = calls(np.random.default_rng(0))[name]
     for key, column in columns.items():
-        if isinstance(column, list) or (name == "reduce_maps" and wrong == "one more dimension"):
+        if isinstance(column, list) or (name == "AnomalySuite.reduce" and wrong == "one more dimension"):
             continue
         with pytest.raises((TypeError, ValueError), match=key):
             FUNCTIONS[name](**{**columns, key: WRONG[wrong](column)}, **options)
@@ -275,7 +288,7 @@ def test_sides_of_any_type(dtype: str) -> None:
 def test_a_state_is_not_reordered() -> None:
     masks = np.zeros((2, 4, 4), dtype=np.uint8)
     masks[0, 1:3, 1:3] = 1
-    state = reduce_maps(np.random.default_rng(0).random((2, 4, 4)), masks)
+    state = om.AnomalySuite().reduce(np.random.default_rng(0).random((2, 4, 4)), masks)
     before = {name: array.copy() for name, array in state.items()}
     for array in state.values():
         array.setflags(write=False)
@@ -284,9 +297,9 @@ def test_a_state_is_not_reordered() -> None:
 
 
 def test_maps_that_are_not_there() -> None:
-    assert len(reduce_maps(np.zeros(0), np.zeros(0))["image_scores"]) == 0
+    assert len(om.AnomalySuite().reduce(np.zeros(0), np.zeros(0))["image_scores"]) == 0
     with pytest.raises(ValueError, match="expected maps with pixels"):
-        reduce_maps(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
+        om.AnomalySuite().reduce(np.zeros((2, 0, 5), dtype=np.int64), np.zeros((2, 0, 5), dtype=bool))
 
 
 def test_regions_of_a_mask_of_numbers() -> None:
@@ -319,3 +332,13 @@ from openworld_metrics import *
 assert OpenAUC is openworld_metrics.OpenAUC
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_face_is_small_and_every_function_has_an_example() -> None:
+    assert len(om.__all__) <= 44
+    public = [getattr(om, name) for name in om.__all__]
+    assert [function.__name__ for function in public if callable(function) and not _has_example(function)] == []
+
+
+def _has_example(function: Any) -> bool:
+    return function is om.Metric or ">>> " in (inspect.getdoc(function) or "")

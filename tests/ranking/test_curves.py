@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.open_set.openauc import openauc_metrics, reduce_openauc, split_open_set
+from openworld_metrics import OpenAUC
+from openworld_metrics.open_set.openauc import openauc_metrics, split_open_set
 from openworld_metrics.ranking import counts, roc as core_roc, roc as vertices
 from tests import cases
 from tests.examples import many, seeds
@@ -79,7 +80,7 @@ def test_the_precision_recall_curve(seed: int) -> None:
 @given(seed=seeds)
 def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     columns, _ = cases.draw("openauc", seed)
-    state = reduce_openauc(**columns)
+    state = OpenAUC().reduce(**columns)
     unknown, correct, wrong = split_open_set(state)
     num_known = len(correct) + len(wrong)
     found = om.oscr_curve(unknown=unknown, correct_known=correct, num_known=num_known)
@@ -181,7 +182,7 @@ def test_sizes_that_do_not_add_up() -> None:
 @given(seed=seeds)
 def test_the_open_f_curve(seed: int) -> None:
     columns, _ = cases.draw("openauc", seed)
-    state = reduce_openauc(**columns)
+    state = OpenAUC().reduce(**columns)
     ids, true, scores = state["predicted"], state["classes"], state["scores"]
     total = int(max(ids.max(), true.max())) + 1
     for average, best in (
