@@ -56,6 +56,7 @@ ROOMS = {
     "ranking": "Curves, areas and intervals",
     "comparison": "Two models",
     "loading": "Metrics by name",
+    "metric": "States as bytes",
     "ood": "Out-of-distribution detection",
     "open_set": "Open-set recognition",
     "classification": "Top-k",
