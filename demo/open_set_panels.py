@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from demo.compute import KS, Results, load
 from demo.curves import correct_classification, open_set_counts, roc
 from demo.digits import NUM_KNOWN
-from openworld_metrics import Counts
+from openworld_metrics.ranking.counts import Counts
 from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, UNKNOWN
 
 FIRST, SECOND, *_ = DETECTORS

@@ -23,7 +23,7 @@ Rules of the kernel, which every function follows:
 
 The eight classes, such as AccuracyK, need neither evaluate nor datasets nor torch; `load(name)` returns the same metric
 as an `evaluate.Metric`. The public functions check what they take, from lists to tensors; two sides of scores, such as
-unknown and known samples, come by keyword. Functions of a state take the one that a reduce_… function returns.
+unknown and known samples, come by keyword. Other functions are imported from their rooms.
 """
 
 from __future__ import annotations

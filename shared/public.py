@@ -4,34 +4,21 @@ from __future__ import annotations
 
 from .anomaly.anomaly_suite import AnomalySuite
 from .anomaly.aupro import aupro, pro_curve
-from .classification.ranks import listed_ranks, true_class_ranks
-from .classification.topk import (
-    AUTKC,
-    AccuracyK,
-    accuracy,
-    autkc,
-    topk_accuracy,
-)
+from .classification.ranks import true_class_ranks
+from .classification.topk import AUTKC, AccuracyK, autkc, topk_accuracy
 from .comparison import compare
 from .detection.curves import voc_average_precision
 from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection, reduce_boxes
+from .detection.openset_detection import OpenSetDetection
 from .detection.overlap import box_iou
-from .detection.ow_dln import count_openset_detections, openset_detection_rates
-from .detection.rules import Rules
-from .formats.written.hub import to_eval_results, to_model_index
-from .loading import METRICS, load, metric_class
+from .formats.written.hub import to_eval_results
+from .loading import METRICS, load
 from .metric.metric import Metric
+from .metric.states import pack, unpack
 from .ood.ood_bench import OODBench
 from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
-from .open_set.openauc import (
-    OpenAUC,
-    accuracy_at_tpr,
-    ccr_at_fpr,
-    openauc,
-    oscr_curve,
-)
+from .open_set.openauc import OpenAUC, accuracy_at_tpr, ccr_at_fpr, openauc, oscr_curve
 from .open_set.risk import risk_coverage
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
 from .ranking.delong import delong, delong_test, proportion_interval
@@ -50,8 +37,6 @@ __all__ = [
     "OODBench",
     "OpenAUC",
     "OpenSetDetection",
-    "Rules",
-    "accuracy",
     "accuracy_at_tpr",
     "aupr",
     "aupro",
@@ -61,35 +46,29 @@ __all__ = [
     "box_iou",
     "ccr_at_fpr",
     "compare",
-    "count_openset_detections",
     "delong",
     "delong_test",
     "detection_accuracy",
     "f1_max",
     "guaranteed_coverage",
-    "listed_ranks",
     "load",
     "macro_open_f",
     "match_boxes",
-    "metric_class",
     "micro_open_f",
     "open_f_curve",
     "openauc",
-    "openset_detection",
-    "openset_detection_rates",
     "operating_point",
     "oscr_curve",
-    "owod_detection",
+    "pack",
     "precision_recall_curve",
     "pro_curve",
     "proportion_interval",
-    "reduce_boxes",
     "risk_coverage",
     "roc_curve",
     "threshold_at_fpr",
     "to_eval_results",
-    "to_model_index",
     "topk_accuracy",
     "true_class_ranks",
+    "unpack",
     "voc_average_precision",
 ]

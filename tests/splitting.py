@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics import metric_class
+from openworld_metrics.loading import metric_class
 from tests import cases
 
 # other options that shape or check a batch as it is added, and may be given to compute as well

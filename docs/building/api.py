@@ -11,8 +11,9 @@ from typing import Any
 from mkdocs.structure.files import File
 
 import openworld_metrics
+from openworld_metrics.loading import metric_class
 
-METRICS = [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
+METRICS = [metric_class(name).__name__ for name in openworld_metrics.METRICS]
 
 # pages by name: title, introduction, and for each section a title and the module of its public names
 PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
@@ -55,6 +56,7 @@ ROOMS = {
     "ranking": "Curves, areas and intervals",
     "comparison": "Two models",
     "loading": "Metrics by name",
+    "metric": "States as bytes",
     "ood": "Out-of-distribution detection",
     "open_set": "Open-set recognition",
     "classification": "Top-k",

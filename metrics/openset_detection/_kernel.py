@@ -1383,6 +1383,68 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stay_on_one)
 
 
+# ---- metric/numbers.py -----------------------------------------------------------------------------------------------
+#
+# Numbers as text, rounded once: short ones for people, and exact decimals for tables.
+
+DIGITS = 3  # decimals of a short text; two in percent
+_MOST = 17  # decimals
+
+
+def number_text(value: Any, digits: int | None = None, *, percent: bool = False) -> str:
+    """A number with `digits` decimals, three by default; of a share in percent, two.
+
+    It has more decimals where these would wrongly read 0 or 1, or 0 or 100 in percent. Numbers far below the last
+    decimal, and of a million or more, have an exponent. Integers have no decimals. None is a dash, a list its numbers,
+    and text unchanged.
+
+    >>> number_text(0.70449), number_text(1.0), number_text(0.99968), number_text(0.000246), number_text(1e-7)
+    ('0.704', '1.000', '0.9997', '0.00025', '1.00e-07')
+    >>> number_text(0.66666, percent=True), number_text(0.99997, percent=True), number_text([3, 0.5]), number_text(None)
+    ('66.67', '99.997', '3, 0.500', '–')
+    """
+    if isinstance(value, (list, tuple)):
+        return ", ".join(number_text(each, digits, percent=percent) for each in value)
+    if not isinstance(value, float):
+        return "–" if value is None else str(value)
+    if not math.isfinite(value):
+        return str(value)
+    if digits is None:
+        digits = 2 if percent else DIGITS
+    size = abs(value)
+    if not percent and size:
+        if size >= 1e6 or size < 10.0 ** -(digits + 2):
+            return f"{value:.{max(2, digits - 1) if size > 1 else 2}e}"
+        if size < 0.5 * 10.0**-digits:  # two significant digits
+            digits += 2 if size >= 10.0 ** -(digits + 1) else 3
+    text = decimal_text(value, digits, percent=percent)
+    while size not in (0, 1) and digits < _MOST and abs(float(text)) in (0, 100 if percent else 1):
+        digits += 1
+        text = decimal_text(value, digits, percent=percent)
+    return text
+
+
+def decimal_text(value: float | Fraction, digits: int | None, *, percent: bool = False) -> str:
+    """A number, times 100 in percent, with `digits` decimals; with None, all that its shortest text has.
+
+    The text is the nearest decimal of the exact number, half to even. A float is the binary fraction that it holds:
+    that of 0.00065 is a little lower, and so 0.06 %.
+
+    >>> decimal_text(0.00065, 2, percent=True), decimal_text(0.125, 2), decimal_text(-0.001, 2), decimal_text(2.5, 0)
+    ('0.06', '0.12', '-0.00', '2')
+    >>> decimal_text(0.085, None, percent=True), decimal_text(0.085, None), decimal_text(math.inf, 2)
+    ('8.5', '0.085', 'inf')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if digits is None:
+        return f"{Decimal(repr(value)).scaleb(2):f}" if percent else repr(value)
+    rounded = round(Fraction(value) * (100 if percent else 1) * 10**digits)
+    text = f"{abs(rounded):0{digits + 1}d}"
+    whole, decimals = text[: len(text) - digits], text[len(text) - digits :]
+    return f"{'-' if value < 0 else ''}{whole}{'.' if digits else ''}{decimals}"
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
@@ -1400,6 +1462,7 @@ class Rate(NamedTuple):
     error: a bound on |value − value of the uncut scores|; None if no scores were cut
     threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
+    meaning: what it says, in a few words; "" if its name does
     """
 
     value: float
@@ -1408,6 +1471,11 @@ class Rate(NamedTuple):
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
+    meaning: str = ""
+
+    def text(self, digits: int | None = None, *, percent: bool = False) -> str:
+        """The value as text, as by `number_text`; with `percent`, a share is in percent."""
+        return number_text(self.value, digits, percent=percent and self.share)
 
 
 class Count(NamedTuple):
@@ -1468,7 +1536,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`, its `meaning`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1487,7 +1555,8 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher, "share": result.share}
+        kind = {"kind": "rate", "higher": result.higher, "share": result.share}
+        return {**kind, "meaning": result.meaning} if result.meaning else kind
     if isinstance(result, Count):
         return {"kind": "count", "higher": result.higher}
     return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
@@ -1507,8 +1576,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
-    >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    >>> summary.results["auroc"].text(), summary.as_dict()["groups"]["auroc"]
+    ('0.750', [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
@@ -1822,6 +1891,9 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
     Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+
+    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
+    [0.5, 0.25]
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")

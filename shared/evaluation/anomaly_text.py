@@ -10,7 +10,8 @@ from ..formats.maps.layouts import TITLES
 from ..formats.written.aligned import text_width
 from ..formats.written.atomic import write_file
 from ..formats.written.csv_text import csv_text
-from ..formats.written.results import as_json, shares, value_text
+from ..formats.written.results import as_json, shares
+from ..metric.numbers import number_text
 from ..metric.results import Results
 from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
@@ -63,7 +64,7 @@ def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def cell_text(value: Any, percent: bool = False) -> str:
     """The text of a value in a table; "" for None, such as the mean of thresholds."""
-    return "" if value is None else value_text(value, percent)
+    return "" if value is None else number_text(value, None if percent else 6, percent=percent)
 
 
 def _nested(column: Sequence[Any]) -> bool:

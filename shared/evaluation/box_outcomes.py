@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..detection.openset_detection import reduce_boxes
+from ..detection.openset_detection import OpenSetDetection
 from ..detection.ow_dln import openset_outcomes
 from ..detection.rules import Rules
 from ..detection.words import (
@@ -50,7 +50,7 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
     rules = Rules(**class_options(asdict(rules), detections))
-    state = reduce_boxes(detections.predictions, detections.dataset.references)
+    state = OpenSetDetection().reduce(detections.predictions, detections.dataset.references)
     outcomes = openset_outcomes(state, rules)
     predicted, true = outcomes_in_words(outcomes)
     # the boxes of `outcomes` are larger with plus_one

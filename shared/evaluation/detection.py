@@ -18,7 +18,8 @@ from ..formats.boxes.named import unknown_id, with_names_in_tables
 from ..formats.written.aligned import Paint, aligned, plain, quiet, strong
 from ..formats.written.atomic import write_file
 from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, shares, value_text
+from ..formats.written.results import as_json, shares
+from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
 from .comparison_text import comparison_text
 from .progress import progress_bar
@@ -110,7 +111,9 @@ def limit_note(results: Results, detections: Detections, known_classes: Sequence
     if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
         return ""
     limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
-    texts = {name: [value_text(values[name]) for values in (results["standard_metrics"], limited)] for name in limited}
+    texts = {
+        name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
+    }
     changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
     limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
     return f"{limit}, which gives {', '.join(changed)}" if changed else ""
@@ -230,12 +233,12 @@ def summary(
     percent: bool = False,
     *,
     paint: Paint = plain,
-    text: Callable[[Any, bool], str] = value_text,
+    digits: int = 6,
 ) -> str:
     """The results as text: sections for the standard metrics, the open-set metrics and a comparison.
 
-    With `percent`, rates are in percent, except in a comparison. `paint` colours titles, intervals and meanings; `text`
-    formats a value, in percent or not.
+    With `percent`, rates are in percent, except in a comparison. `paint` colours titles, intervals and meanings;
+    `digits` are those of rates that are not in percent.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()
@@ -247,7 +250,7 @@ def summary(
         ends = {f"{key}_{end}" for key in rows for end in ("low", "high") if f"{key}_low" in rows}
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "mAP" in rows else _MEANINGS)
         lines = [
-            [key, *_with_ends(rows, key, key in in_percent, text), quiet(meanings.get(key, ""))]
+            [key, *_with_ends(rows, key, key in in_percent, digits), quiet(meanings.get(key, ""))]
             for key in rows
             if key not in ends
         ]
@@ -255,7 +258,7 @@ def summary(
         parts.append(
             f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2, 3), paint=paint)}"
         )
-        parts += [paint(f"{key}\n{_table(value, in_percent, text)}", "") for key, value in tables.items()]
+        parts += [paint(f"{key}\n{_table(value, in_percent, digits)}", "") for key, value in tables.items()]
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)
@@ -278,12 +281,16 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
 
 
-def _with_ends(rows: Mapping[str, Any], key: str, percent: bool, text: Callable[[Any, bool], str]) -> tuple[str, str]:
+def _with_ends(rows: Mapping[str, Any], key: str, percent: bool, digits: int) -> tuple[str, str]:
     """The text of a value and of its interval, "" if there is none."""
     ends = [rows[f"{key}_{end}"] for end in ("low", "high") if f"{key}_low" in rows]
-    return strong(text(rows[key], percent)), quiet(f"[{text(ends, percent)}]" if ends else "")
+    return strong(_text(rows[key], percent, digits)), quiet(f"[{_text(ends, percent, digits)}]" if ends else "")
 
 
-def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str], text: Callable[[Any, bool], str]) -> str:
-    cells = [[key, *(text(value, key in in_percent) for value in values)] for key, values in columns.items()]
+def _table(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str], digits: int) -> str:
+    cells = [[key, *(_text(value, key in in_percent, digits) for value in values)] for key, values in columns.items()]
     return aligned([*zip(*cells)], left=())
+
+
+def _text(value: Any, percent: bool, digits: int) -> str:
+    return number_text(value, None if percent else digits, percent=percent)

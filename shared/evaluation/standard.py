@@ -16,7 +16,7 @@ from ..arrays.checks import as_int
 from ..detection.coco import coco_outcomes
 from ..detection.curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
 from ..detection.matching import TP_KNOWN, select_boxes
-from ..detection.openset_detection import reduce_boxes
+from ..detection.openset_detection import OpenSetDetection
 from ..detection.rules import Rules
 from ..formats.boxes.dataset import Detections
 
@@ -56,7 +56,7 @@ def standard_metrics(
     known = [*known_classes]
     # an id that is no class's: what a prediction calls unknown is left out, whatever its id
     rules = Rules(known, unknown_class_id=min([0, *known]) - 1, conf_threshold=conf_threshold)
-    boxes = select_boxes(reduce_boxes(detections.predictions, detections.dataset.references), rules)
+    boxes = select_boxes(OpenSetDetection().reduce(detections.predictions, detections.dataset.references), rules)
     nothing, average_precision = np.zeros(0, np.int64), partial(interpolated_average_precision, steps=_STEPS)
     at_ious = [
         RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .groups import GROUPS, is_below, prefixes
+from .numbers import number_text
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
@@ -21,6 +22,7 @@ class Rate(NamedTuple):
     error: a bound on |value − value of the uncut scores|; None if no scores were cut
     threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
+    meaning: what it says, in a few words; "" if its name does
     """
 
     value: float
@@ -29,6 +31,11 @@ class Rate(NamedTuple):
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
+    meaning: str = ""
+
+    def text(self, digits: int | None = None, *, percent: bool = False) -> str:
+        """The value as text, as by `number_text`; with `percent`, a share is in percent."""
+        return number_text(self.value, digits, percent=percent and self.share)
 
 
 class Count(NamedTuple):
@@ -89,7 +96,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`, its `meaning`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -108,7 +115,8 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
-        return {"kind": "rate", "higher": result.higher, "share": result.share}
+        kind = {"kind": "rate", "higher": result.higher, "share": result.share}
+        return {**kind, "meaning": result.meaning} if result.meaning else kind
     if isinstance(result, Count):
         return {"kind": "count", "higher": result.higher}
     return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
@@ -128,8 +136,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
-    >>> summary.results, summary.as_dict()["groups"]["auroc"]
-    ({'auroc': Rate(value=0.75, higher=True, share=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    >>> summary.results["auroc"].text(), summary.as_dict()["groups"]["auroc"]
+    ('0.750', [0.75, 0.5, 1.0])
     """
     rows = dict(by_group)
     for prefix in prefixes(by_group):

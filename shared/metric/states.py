@@ -226,6 +226,9 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
     """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
 
     Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+
+    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
+    [0.5, 0.25]
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")

@@ -11,7 +11,7 @@ from functools import partial
 from ..arrays.checks import as_bool, as_choice, as_int
 from ..formats.written.aligned import aligned
 from ..formats.written.csv_text import csv_text
-from ..formats.written.decimals import decimal_text
+from ..metric.numbers import decimal_text
 from .cells import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")

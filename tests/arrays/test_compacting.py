@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from openworld_metrics import metric_class
 from openworld_metrics.arrays import compacting
 from openworld_metrics.arrays.compacting import compact_rows, has_equal_rows, have_few_values
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.ranking.quantities import cut, rounded_up
 from tests import cases

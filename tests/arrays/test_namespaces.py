@@ -33,12 +33,12 @@ def test_numpy_is_its_own_namespace() -> None:
 def test_no_numpy_caller_needs_array_api_compat(root: Path) -> None:
     code = without("array_api_compat") + (
         "from tests import cases\n"
-        "import openworld_metrics\n"
-        "for name in openworld_metrics.METRICS:\n"
+        "from openworld_metrics.loading import METRICS, metric_class\n"
+        "for name in METRICS:\n"
         "    for seed in range(4):\n"
         "        columns, options = cases.draw(name, seed)\n"
         "        for form in (columns, {key: cases.as_lists(column) for key, column in columns.items()}):\n"
-        "            metric = openworld_metrics.metric_class(name)(**options)\n"
+        "            metric = metric_class(name)(**options)\n"
         "            metric.add_batch(**form)\n"
         "            metric.compute(confidence_level=0.9, n_resamples=3)\n"
     )

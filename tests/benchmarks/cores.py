@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics import metric_class
+from openworld_metrics.loading import metric_class
 from tests.benchmarks.growth import Columns, boxes, maps, open_set, topk
 from tests.benchmarks.table import write
 

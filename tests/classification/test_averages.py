@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics
-from openworld_metrics import metric_class
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from tests import cases, references
 from tests.checking import BACKENDS, convert

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from openworld_metrics import METRICS, AccuracyK, OODBench, metric_class
+from openworld_metrics import METRICS, AccuracyK, OODBench
 from openworld_metrics.cluster import beam_combine, compute_parquet, pack, ray_aggregate, reduce_batches, unpack
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.examples import few, seeds
 from tests.splitting import batches

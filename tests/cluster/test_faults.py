@@ -19,8 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from openworld_metrics import Metric, formats, metric_class
+from openworld_metrics import Metric, formats
 from openworld_metrics.cluster import compute_parquet
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.conftest import Run
 from tests.detection import scenes

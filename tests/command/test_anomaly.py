@@ -23,9 +23,9 @@ from openworld_metrics.evaluation.anomaly_text import anomaly_summary
 from openworld_metrics.evaluation.differences import differences
 from openworld_metrics.formats.maps.files import read_map
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
+from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reports.charts import Line, curves_svg
-from openworld_metrics.reports.terminal.numbers import number
 from tests.command.terminal import on_terminal
 from tests.evaluation.trees import Drawn, write_map, write_mask, write_tree
 
@@ -72,11 +72,11 @@ def test_results_in_a_pipe_and_in_files(made: list[Drawn], run: Run) -> None:
 def test_on_a_terminal(made: list[Drawn], tmp_path: Path) -> None:
     printed = on_terminal(["anomaly", *FILES, "--report", "report"], tmp_path, NO_COLOR="1").replace("\r", "")
     rates = evaluate_anomaly_folder("maps", "data", confidence_level=0.95, n_resamples=200)
-    value, low, high = (number(rates[f"pixel_auroc{end}"]) for end in ("", "_low", "_high"))
+    value, low, high = (number_text(rates[f"pixel_auroc{end}"]) for end in ("", "_low", "_high"))
     assert re.search(rf"pixel_auroc +{value} +\[{low}, {high}\] +↑", printed)
     table = rates["groups"]
     for name, *values in zip(table["group"], table["aupro@0.3"], table["image_auroc"]):
-        assert re.search(rf"\n{name} +9 +{number(values[0])} +{number(values[1])} ", printed)
+        assert re.search(rf"\n{name} +9 +{number_text(values[0])} +{number_text(values[1])} ", printed)
     assert "\nintervals 95 %, 200 resamples of the images, seed 0\nby category: --save, --report\n" in printed
     assert "0/18 [" in printed
     assert "18/18 [" in printed

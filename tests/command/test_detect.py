@@ -17,10 +17,10 @@ import pytest
 
 from openworld_metrics import OpenSetDetection, compare, evaluation, formats
 from openworld_metrics.command import cli
-from openworld_metrics.command.terminal.detectors import short_text
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.formats import Detections
+from openworld_metrics.metric.numbers import DIGITS
 from tests.command.terminal import on_terminal
 from tests.detection import scenes
 from tests.evaluation.fake import FakeModel
@@ -371,7 +371,7 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
     uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
     results = expected(made, confidence_level=0.95)
-    assert f"{evaluation.summary(results, text=short_text)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
+    assert f"{evaluation.summary(results, digits=DIGITS)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
     assert "0/10 [" in printed
     assert "10/10 [" in printed
     assert "100%" in printed
@@ -391,7 +391,7 @@ def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path
         expected(made, protocol="owod", recall_level=0.3, confidence_level=0.95)
     flags = ["--protocol", "owod", "--recall-level", "0.3"]
     printed = on_terminal(["detect", *FILES, *CLASSES, *flags], tmp_path, NO_COLOR="1").replace("\r\n", "\n")
-    assert evaluation.summary(results, text=short_text) in printed
+    assert evaluation.summary(results, digits=DIGITS) in printed
     assert "intervals" not in printed
 
 

@@ -12,11 +12,10 @@ import click
 import numpy as np
 import pytest
 
-from openworld_metrics import metric_class
 from openworld_metrics.command.commands import COMMANDS as NAMES, cli
 from openworld_metrics.command.compare import OWN
 from openworld_metrics.command.flags import option_help
-from openworld_metrics.loading import METRICS
+from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.metric.metric import Metric
 from tests import cases
 from tests.conftest import Run

@@ -9,8 +9,9 @@ from unittest import mock
 
 import numpy as np
 
-from openworld_metrics import METRICS, metric_class
+from openworld_metrics import METRICS
 from openworld_metrics.arrays.compacting import compact_table
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.groups import as_parts
 from openworld_metrics.metric.states import num_samples

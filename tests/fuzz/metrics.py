@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import openworld_metrics
-from openworld_metrics import metric_class
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.fuzz.engine import Case, Refused, Target
 from tests.fuzz.fingerprint import batches_of, check_results, check_same, fingerprint

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld_metrics import METRICS, compare, metric_class
+from openworld_metrics import METRICS, compare
 from openworld_metrics.command.compare import SHARED
 from openworld_metrics.comparison import TABLE
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.bootstrap import MAX_RESAMPLES
 from openworld_metrics.metric.metric import OF_EVERY_METRIC
 from tests import cases

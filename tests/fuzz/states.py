@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import openworld_metrics
-from openworld_metrics import metric_class
 from openworld_metrics.arrays import sorting, threads as compiled
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
 from tests.fuzz.fingerprint import batches_of, check_results, check_same, fingerprint

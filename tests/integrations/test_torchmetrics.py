@@ -17,6 +17,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics.formats.written.flat import flat
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.splitting import length, rows, split_options
 
@@ -47,7 +48,7 @@ def test_batches_are_as_direct(name: str, form: str, load: Load) -> None:
     columns, options = cases.draw(name, 6)
     at_load, at_compute = split_options(name, options)
     options = {**at_load, **at_compute}
-    make = om.metric_class(name) if form == "class" else lambda **options: load(name, **options)
+    make = metric_class(name) if form == "class" else lambda **options: load(name, **options)
     metric = as_torchmetrics(make(**options))
     n = length(columns)
     expected = flat(make(**options).compute(**columns))
@@ -203,7 +204,7 @@ def test_the_direction_of_a_result(name: str) -> None:
     """As the results themselves know it, before there are any."""
     for seed in range(3):
         columns, options = cases.draw(name, seed)
-        summary = om.metric_class(name)(**options).summary(**columns)
+        summary = metric_class(name)(**options).summary(**columns)
         for key, kind in summary.kinds().items():
             assert as_torchmetrics(name, result=key).higher_is_better == kind.get("higher"), key
     assert as_torchmetrics(name).higher_is_better is None
@@ -278,7 +279,7 @@ def process(rank: int, folder: str, sent: Any) -> None:
     for name in om.METRICS:
         columns, options = cases.draw(name, 6)
         at_load, at_compute = split_options(name, options)
-        metric = as_torchmetrics(om.metric_class(name)(**at_load, **at_compute))
+        metric = as_torchmetrics(metric_class(name)(**at_load, **at_compute))
         cut = length(columns) if name == "accuracyk" else length(columns) // 3
         own = range(cut) if rank == 0 else range(cut, length(columns))
         if own:
@@ -336,7 +337,7 @@ def test_two_processes(tmp_path: Path) -> None:
     assert first == second
     for name in om.METRICS:
         columns, options = cases.draw(name, 6)
-        assert first[name] == flat(om.metric_class(name)().compute(**columns, **options))
+        assert first[name] == flat(metric_class(name)().compute(**columns, **options))
     assert first["collection"] == {**of_collection(COLUMNS), "val/mse": 0.0}
     assert first["after"] == flat(om.OpenAUC().compute(**COLUMNS))
     assert "unknown" in first["error"]

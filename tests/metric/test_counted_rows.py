@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from openworld_metrics import AUTKC, METRICS, AccuracyK, MicroOpenF, OODBench, OpenAUC, compare, metric_class
+from openworld_metrics import AUTKC, METRICS, AccuracyK, MicroOpenF, OODBench, OpenAUC, compare
 from openworld_metrics.arrays import threads as compiled
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.integrations.combining import combine
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from tests import cases
 from tests.conftest import Run

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from openworld_metrics import METRICS, OODBench, compare, metric_class
+from openworld_metrics import METRICS, OODBench, compare
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.command.commands import cli
 from openworld_metrics.integrations.combining import combine
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.groups import rows_of_groups
 from tests import cases
 from tests.splitting import batches, rows, split_options

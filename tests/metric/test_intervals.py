@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import compare, metric_class
+from openworld_metrics import compare
 from openworld_metrics.comparison import Comparison
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.bootstrap import BLOCK, MANY_ROWS, draw, percentiles, resampled
 from openworld_metrics.metric.results import Rate, Summary, as_dict, rates_of

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import compare, metric_class
+from openworld_metrics import compare
 from openworld_metrics.arrays import sorting, threads, threads as compiled
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import bootstrap
 from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
 from tests import cases

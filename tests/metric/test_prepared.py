@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare, metric_class
+from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare
 from openworld_metrics.arrays.checks import as_numbers, check_lengths
 from openworld_metrics.formats.written.directions import direction
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.prepared import Drawn, PreparedTable
 from openworld_metrics.metric.results import Count, Rate, Results, kind_of
 from tests import cases

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics import metric_class
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.ranking.counts import exceedance_counts
 from openworld_metrics.ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, F1_MAX

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import METRICS, metric_class
+from openworld_metrics import METRICS
+from openworld_metrics.loading import metric_class
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", METRICS)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import AccuracyK, OODBench, OpenSetDetection, metric_class
+from openworld_metrics import AccuracyK, OODBench, OpenSetDetection
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from tests import cases
 from tests.splitting import length, rows

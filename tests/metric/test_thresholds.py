@@ -18,10 +18,10 @@ from openworld_metrics import (
     OpenAUC,
     f1_max,
     guaranteed_coverage,
-    metric_class,
     operating_point,
     roc_curve,
 )
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.checking import bench
 from tests.examples import many, seeds

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics import Metric, metric_class
-from openworld_metrics.loading import script
+from openworld_metrics import Metric
+from openworld_metrics.loading import metric_class, script
 from openworld_metrics.metric.arguments import SIBLING_COLUMNS
 from openworld_metrics.texts import texts
 from tests import cases

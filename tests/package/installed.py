@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import openworld_metrics as om
+from openworld_metrics.loading import metric_class
 
 SCORES, UNKNOWN = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
 
@@ -19,7 +20,7 @@ def main() -> None:
     check(here.is_relative_to(home), f"expected the package in {home}, got {here}")
     check(om.OODBench(metrics="auroc").compute(predictions=SCORES, references=UNKNOWN) == {"auroc": 0.75}, "core")
     for name in om.METRICS:
-        check(om.metric_class(name)().name == om.load(name).name == name, name)
+        check(metric_class(name)().name == om.load(name).name == name, name)
     listed = command("list").splitlines()
     check([line.split()[0] for line in listed] == list(om.METRICS), f"list: {listed}")
     check(om.METRICS[0] in command("describe", om.METRICS[0]), "describe")

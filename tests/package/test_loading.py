@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics
+from openworld_metrics.loading import metric_class
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
@@ -63,7 +64,7 @@ def test_evaluate_loads_a_folder_under_its_name(name: str, root: Path) -> None:
 def test_a_configuration_is_a_protocol_or_refused(name: str, config: Any, root: Path) -> None:
     folder, protocols = str(root / "metrics" / name), ["ow-dln", "owod"] * (name == "openset_detection")
     if config in (None, "", "default"):
-        assert evaluate.load(folder, config).loaded_options == openworld_metrics.metric_class(name)().loaded_options
+        assert evaluate.load(folder, config).loaded_options == metric_class(name)().loaded_options
     elif config in protocols:
         assert evaluate.load(folder, config).loaded_options["protocol"] == config
         assert evaluate.load(folder, config, protocol=config).loaded_options["protocol"] == config

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from openworld_metrics import Rules, evaluation, formats, reports
+from openworld_metrics import evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
+from openworld_metrics.detection.rules import Rules
 from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.formats import Dataset, Detections
 from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes

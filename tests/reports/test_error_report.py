@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics import METRICS, OODBench, OpenAUC, metric_class
+from openworld_metrics import METRICS, OODBench, OpenAUC
+from openworld_metrics.loading import metric_class
 from openworld_metrics.reports import write_error_report
 from openworld_metrics.reports.thumbnails import list_images
 from tests import cases

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import METRICS, OODBench, OpenAUC, metric_class
+from openworld_metrics import METRICS, OODBench, OpenAUC
+from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.reports.panels import Marked, Sides, draw_histogram, marked_threshold, rates_of_results
 from openworld_metrics.reports.plots import draw, sides_of

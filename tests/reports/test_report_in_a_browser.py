@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics import evaluation, metric_class, reports
+from openworld_metrics import evaluation, reports
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.formats.maps.listing import list_anomaly_maps
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.detection import scenes
 from tests.evaluation import trees

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import OODBench, compare, metric_class
+from openworld_metrics import OODBench, compare
 from openworld_metrics.evaluation.samples import samples_of
 from openworld_metrics.formats.written.directions import Direction, direction
+from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
 from openworld_metrics.reports import make_table, render

@@ -9,8 +9,8 @@ from typing import Any
 from ...evaluation.detection import summary
 from ...formats.written.aligned import painted, quiet
 from ...formats.written.flat import KINDS
+from ...metric.numbers import DIGITS
 from ...reports.terminal.comparison import comparison_text
-from ...reports.terminal.numbers import number, rate
 from .people import LEVEL, QuickIntervals, for_people, model_names, width
 
 
@@ -38,22 +38,9 @@ def detection_text(
         alone["openset_metrics"] = {**openset, **rates}
         note = f"\n\n{quick.note}" if quick.note else ""
         return for_people(
-            lambda paint: summary(alone, percent, paint=paint, text=short_text) + painted(quiet(note), paint)
+            lambda paint: summary(alone, percent, paint=paint, digits=DIGITS) + painted(quiet(note), paint)
         )
     names = model_names(first, second)
     shown: dict[str, Any] = {"kinds": results[KINDS], "level": level or LEVEL, "percent": percent, "width": width()}
     lay_out = partial(comparison_text, results["comparison"], names, **shown)
-    return for_people(
-        lambda paint: f"{summary(alone, percent, paint=paint, text=short_text)}\n\n{lay_out(paint=paint)}"
-    )
-
-
-def short_text(value: Any, percent: bool) -> str:
-    """A value for people: fractions with three decimals, or in percent with two; lists with commas.
-
-    >>> short_text(0.25, False), short_text(0.25, True), short_text([1, 0.5], False)
-    ('0.250', '25.00', '1, 0.500')
-    """
-    if isinstance(value, list):
-        return ", ".join(short_text(one, percent) for one in value)
-    return rate(value, percent) if isinstance(value, float) else number(value)
+    return for_people(lambda paint: f"{summary(alone, percent, paint=paint, digits=DIGITS)}\n\n{lay_out(paint=paint)}")

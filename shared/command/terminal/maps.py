@@ -10,10 +10,10 @@ from ...evaluation.anomaly_comparison import ENDS
 from ...evaluation.anomaly_text import described
 from ...formats.written.aligned import Paint, aligned, painted, quiet, strong
 from ...formats.written.flat import KINDS
+from ...metric.numbers import number_text, with_arrow
 from ...metric.results import Rate, Summary
 from ...reports.anomaly.numbers import Numbers
 from ...reports.terminal.comparison import comparison_text
-from ...reports.terminal.numbers import number, rate, with_arrow
 from ...reports.terminal.results import results_text
 from .people import LEVEL, for_people, model_names, width
 
@@ -92,4 +92,4 @@ def _by_category(numbers: Numbers, percent: bool, paint: Paint) -> str:
 
 def _cell(numbers: Numbers, key: str, value: Any, percent: bool) -> str:
     share = percent and numbers.results[KINDS][key]["share"]
-    return rate(value, share) if isinstance(value, float) else number(value)
+    return number_text(value, percent=share)

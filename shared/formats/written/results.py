@@ -1,4 +1,4 @@
-"""Convert results to and from JSON, and their values to text."""
+"""Convert results to and from JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from ..json import parse_json
 from ..reasons import named
-from .decimals import decimal_text
 from .flat import KINDS
 
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
@@ -53,20 +52,6 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(item) for item in value]
     return _WORDS.get(value, value) if isinstance(value, str) else value
-
-
-def value_text(value: Any, percent: bool = False) -> str:
-    """A value as text for tables: fractions with six decimals, or in percent with two; lists with commas.
-
-    >>> value_text(0.25), value_text(0.25, percent=True), value_text([1, 0.5]), value_text(3.66e-8)
-    ('0.250000', '25.00', '1, 0.500000', '3.66e-08')
-    """
-    if isinstance(value, list):
-        return ", ".join(value_text(one, percent) for one in value)
-    if isinstance(value, float):
-        text = decimal_text(value, 2 if percent else 6, percent=percent)
-        return text if percent or not value or float(text) else f"{value:.6g}"
-    return str(value)
 
 
 def shares(results: Mapping[str, Any]) -> frozenset[str]:

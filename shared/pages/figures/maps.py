@@ -12,13 +12,13 @@ import plotly.graph_objects as go
 from ...anomaly.aupro import mean_overlap, pro_curve
 from ...anomaly.maps import level_sides
 from ...arrays.checks import as_fractions
+from ...metric.numbers import number_text
 from ...ranking.counts import Side
 from ...ranking.roc import thinned
 from ...reports.thresholds import shown_threshold
 from ..serving.limits import MAX_POINTS
 from .computed import Computed
 from .decisions import said_at
-from .digits import short
 from .roc import Curve, draw_roc_curves, overlay
 from .style import BLUE, GREY, ORANGE, RATE_TICKS, SHADE, curve, figure, legend_inside, legend_title, photograph_behind
 from .threshold import Sweep, moving_point
@@ -148,7 +148,7 @@ def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     overlay(fig, curves, "fpr", "pro", hover, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
     for (limit, value), dash in zip(sorted(areas.items(), reverse=True), cycle(_DASHES)):
         line = dict(color=GREY, dash=dash, width=2)
-        name = f"AUPRO@{limit:g} = {short(value)}"
+        name = f"AUPRO@{limit:g} = {number_text(value)}"
         hover = f"{name}<extra></extra>"
         style: Any = dict(x=[limit, limit], y=[0, 1], name=name, mode="lines", line=line, showlegend=False)
         fig.add_scatter(**style, hovertemplate=hover)
@@ -162,7 +162,7 @@ def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: 
     level = next(iter(sides))
 
     def titled(detector: Computed, level: str, name: str = "") -> str:
-        return f"{name}{level}s = {short(detector.results[f'{level}_auroc'])}"
+        return f"{name}{level}s = {number_text(detector.results[f'{level}_auroc'])}"
 
     named = {titled(computed, level): both for level, both in sides.items()}
     for name, rival in computed.rivals.items():

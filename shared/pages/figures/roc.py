@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from ...metric.numbers import number_text
 from ...ranking.counts import Side
 from ...ranking.roc import precision_recall_curve, roc_curve
 from ..serving.limits import MAX_POINTS
 from .decisions import said_at
-from .digits import short
 from .style import GREY, RATE_TICKS, brief, curve, figure, legend_inside, line_style
 from .threshold import STEERS, Sweep, moving_point
 
@@ -102,5 +102,5 @@ def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str,
     overlay(fig, curves, "recall", "precision", hover, place=place, shape="vh")
     positives, negatives = (side.total for side in next(iter(sides.values())))
     share = positives / (positives + negatives)
-    chance(fig, y=(share, share), name=f"chance = {short(share)}")
+    chance(fig, y=(share, share), name=f"chance = {number_text(share)}")
     return legend_inside(moving_point(fig, sweep, "TPR", "precision"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...metric.numbers import number_text
 from ...ood.ood_bench import OODBench
 from ...ood.sides import StateOptions, is_ood, ood_sides, state_options
 from ...ranking.counts import Side
@@ -17,7 +18,6 @@ from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
-from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.ranked import Ranked
 from ..figures.roc import draw_pr, draw_roc_curves
@@ -69,7 +69,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
         """Both sides of each detector by its name, which states the area if it is exactly that of the curve."""
         areas = [None if sampled else detector.results.get(key) for _, detector, _ in sides]
         word = "" if several else f", {said}{pooled}"
-        ends = [f"{word} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        ends = [f"{word} = {number_text(area)}" if area is not None else _SAMPLED * sampled for area in areas]
         return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
 
     def titled(fig: Any, said: str, key: str) -> Any:

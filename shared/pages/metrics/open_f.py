@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...metric.metric import Metric
+from ...metric.numbers import number_text
 from ...open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
@@ -19,7 +20,6 @@ from ..columns.column import Column
 from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
 from ..figures.decisions import cuts_at, promised_thresholds
-from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.open_set_decisions import KINDS, open_set_sweep
 from ..figures.ranked import Ranked
@@ -175,7 +175,7 @@ def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
             hovertemplate="t_list: " + _HOVER,
         )
     if np.isfinite(threshold):
-        name_of_best = f"best F = {short(best)} at {short(threshold)}"
+        name_of_best = f"best F = {number_text(best)} at {number_text(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
     moving_point(fig, sweep, THRESHOLD, "F")
     return [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays.checks import as_fraction
+from ...metric.numbers import number_text
 from ...open_set.openauc import OpenAUC, open_set_sides, oscr_curve
 from ...ranking.quantities import least_reaching
 from ..assembly.direction import labelled_outside
@@ -15,7 +16,6 @@ from ..assembly.logits import with_scores_of_logits
 from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import cuts, said_at
-from ..figures.digits import short
 from ..figures.open_set_decisions import open_set_sweep
 from ..figures.roc import Curve, overlay, unit_square
 from ..figures.style import GREY, SHADE, figure, legend_inside
@@ -58,7 +58,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     detectors = {computed.title or "OSCR": computed, **computed.rivals}
     said = f"OpenAUC{' pooled' * computed.pooled}"
     curves = {
-        f"{name}, {said} = {short(one.results['openauc'])}": open_set_curve(one.state)
+        f"{name}, {said} = {number_text(one.results['openauc'])}": open_set_curve(one.state)
         for name, one in detectors.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, dict(fill="tozeroy", fillcolor=SHADE), computed.place)
@@ -66,7 +66,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     fig.add_scatter(
         x=[0, 1],
         y=[accuracy, accuracy],
-        name=f"closed-set accuracy = {short(accuracy)}",
+        name=f"closed-set accuracy = {number_text(accuracy)}",
         mode="lines",
         line=dict(color=GREY, dash="dash", width=1.5),
         hoverinfo="skip",

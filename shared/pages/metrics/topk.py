@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 
 from ...arrays.checks import as_int_list
 from ...classification.topk import AVERAGES, TIES, known_ranks, topk_rates
+from ...metric.numbers import number_text
 from .. import credits
 from ..columns.arrays import Matrix
 from ..columns.column import Column
 from ..figures.computed import Computed
-from ..figures.digits import short
 from ..figures.ranked import MAX_LISTED, ROWS_ARE_LOST, UNKNOWN_QUESTION, Listed
 from ..figures.style import BLUE, GREY, ORANGE, RATE_TICKS, figure, line_style
 from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
@@ -82,7 +82,7 @@ def draw_accuracies(computed: Computed) -> Sequence[Any]:
     fig, shown = _bars(computed, until=0)
     for i, k in enumerate(k for k in _ks(computed) if k <= shown):
         value = computed.results[f"accuracy@{k}"]
-        name = f"accuracy@{k} = {short(value)}{_unit(computed)}"
+        name = f"accuracy@{k} = {number_text(value)}{_unit(computed)}"
         marker = dict(size=11, color=ORANGE, symbol=i, line=dict(color="white", width=1))
         hover = f"{name}<extra></extra>"
         fig.add_scatter(x=[k], y=[value], name=name, mode="markers", marker=marker, hovertemplate=hover)
@@ -95,7 +95,7 @@ def draw_area(computed: Computed) -> Sequence[Any]:
     fig, shown = _bars(computed, until)
     for k, (color, dash) in zip(_ks(computed), map(line_style, count(1))):
         value = computed.results[f"autkc@{k}"]
-        name = f"autkc@{k} = {short(value)}{_unit(computed)}"
+        name = f"autkc@{k} = {number_text(value)}{_unit(computed)}"
         fig.add_scatter(
             x=[0.5, min(k, shown) + 0.5],
             y=[value, value],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from ..figures.digits import short
+from ...metric.numbers import number_text
 
 MAX_CURVE = 5  # the most values of a list that are shown
 _COPY = '<button type="button" class="number" data-do="whole" aria-description="Copy all digits">{}</button>'
@@ -24,7 +24,7 @@ def number_html(value: Any, *, share: bool = False, shown: str | None = None) ->
         return html.escape(value)
     if value is None:
         return "–"
-    return _copyable(value, shown or short(value), "rate" if share and 0 <= value <= 1 else "")
+    return _copyable(value, shown or number_text(value), "rate" if share and 0 <= value <= 1 else "")
 
 
 def difference_html(value: float, *, share: bool = False, unit: bool = False) -> str:
@@ -39,13 +39,13 @@ def signed(value: float) -> str:
     >>> signed(0.0031), signed(-0.02)
     ('+0.003', '−0.020')
     """
-    return f"{'−' if value < 0 else '+'}{short(abs(value))}"
+    return f"{'−' if value < 0 else '+'}{number_text(abs(value))}"
 
 
 def moving_html(name: str, value: float, *, share: bool) -> str:
     """A number that changes with the slider, always with a copy button; page.js finds it by name."""
     data = f'data-rate="{html.escape(name)}" data-full="{float(value)!r}"'
-    return _COPY.format(f"<span{' class=rate' if share else ''} {data}>{short(value)}</span>")
+    return _COPY.format(f"<span{' class=rate' if share else ''} {data}>{number_text(value)}</span>")
 
 
 def _copyable(value: float, text: str, kind: str) -> str:

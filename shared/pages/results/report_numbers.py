@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...metric.groups import GROUPS, prefixes
+from ...metric.numbers import number_text
 from ...metric.results import Count, Rate, Results, Summary, kind_of
 from ...reports.frame import Figure, Section, card, data_table, grid, headline, interval, number, signed
 from ...reports.tables import OVERALL
 from ...texts import Texts
 from ..figures.computed import Computed
-from ..figures.digits import short
 from ..figures.ranked import Listed
 from ..page import Page
 from .computation import Computation
@@ -132,7 +132,7 @@ def all_numbers(summary: Summary) -> str:
     columns: dict[str, list[Any]] = {"result": [*plain], "value": [_cell(result) for result in plain.values()]}
     thresholds = [result.threshold if isinstance(result, Rate) else None for result in plain.values()]
     if any(threshold is not None for threshold in thresholds):
-        columns["score >"] = [None if threshold is None else short(threshold) for threshold in thresholds]
+        columns["score >"] = [None if threshold is None else number_text(threshold) for threshold in thresholds]
     return data_table(columns, "All numbers", digits=6)
 
 

@@ -6,9 +6,9 @@ import math
 import re
 from typing import Any
 
+from ...metric.numbers import number_text
 from ...metric.results import Count, Rate, Summary
 from ...texts import Texts
-from ..figures.digits import percentage, short
 from ..page import Page
 
 
@@ -25,4 +25,4 @@ def sentence(page: Page, texts: Texts, summary: Summary, *, percent: bool = Fals
 def _in_words(result: Any, percent: bool) -> str:
     value = result.value if isinstance(result, (Rate, Count)) else result
     share = percent and isinstance(result, Rate) and result.share and math.isfinite(value) and 0 <= value <= 1
-    return f"{percentage(value)} %" if share else short(value)
+    return f"{number_text(value, 1, percent=True)} %" if share else number_text(value)

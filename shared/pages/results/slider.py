@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 
+from ...metric.numbers import number_text
 from ..figures.decisions import CONFIDENCE
-from ..figures.digits import short
 from ..figures.threshold import Sweep
 from .number import moving_html
 
@@ -19,7 +19,9 @@ def threshold_html(name: str, sweep: Sweep | None, pooled: bool = False) -> str:
         return ""
     sweep = sweep.thinned()
     text, last = sweep.text(sweep.start), len(sweep.thresholds) - 1
-    spoken = html.escape(", ".join([text, *(f"{name} {short(sweep.at(name, sweep.start))}" for name in _names(sweep))]))
+    spoken = html.escape(
+        ", ".join([text, *(f"{name} {number_text(sweep.at(name, sweep.start))}" for name in _names(sweep))])
+    )
     slider = (
         f'<input type="range" aria-label="Threshold" aria-valuetext="{spoken}" min="0" max="{last}" step="1" '
         f'value="{sweep.start}">'

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ...metric.numbers import DIGITS
 from .blocks import region
 from .forms import forms
-from .values import DIGITS, interval, number
+from .values import interval, number
 
 _TALL = 40  # rows, above which a table scrolls within itself
 _LONG = 20  # characters, above which a text may go on in the next line

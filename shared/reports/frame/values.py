@@ -1,29 +1,17 @@
-"""Format numbers for reports: three decimals, a minus sign, intervals in brackets."""
+"""Numbers in reports: the texts of `metric/numbers.py` with a minus sign, thousands apart."""
 
 from __future__ import annotations
 
-import math
-
-DIGITS = 3
-_MOST = 6
+from ...metric.numbers import interval_text, number_text, signed_text
 
 
-def number(value: float | None, digits: int = DIGITS) -> str:
+def number(value: float | None, digits: int | None = None) -> str:
     """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
 
     >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(5.36e-9), number(None)
     ('0.704', '1.000', '0.9997', '1,291', '−0.500', '5.36e−09', '–')
     """
-    if value is None:
-        return "–"
-    if isinstance(value, int) or not math.isfinite(value):
-        return f"{value:,}".replace("-", "−")
-    while digits < _MOST and value not in (0, 1) and float(f"{abs(value):.{digits}f}") in (0, 1):
-        digits += 1
-    text = f"{value:,.{digits}f}"
-    if value and not float(text.replace(",", "")):
-        text = f"{value:.{DIGITS}g}"
-    return (text if value else text.removeprefix("-")).replace("-", "−")
+    return typographic(f"{value:,}" if isinstance(value, int) else number_text(value, digits))
 
 
 def signed(value: float) -> str:
@@ -32,17 +20,21 @@ def signed(value: float) -> str:
     >>> signed(0.25), signed(-0.0125), signed(0.0), signed(3)
     ('+0.250', '−0.013', '0.000', '+3')
     """
-    text = number(value)
-    return text if text.startswith("−") or value == 0 else f"+{text}"
+    return typographic(signed_text(value))
 
 
-def interval(low: float, high: float, digits: int = DIGITS) -> str:
+def interval(low: float, high: float, digits: int | None = None) -> str:
     """The ends of an interval.
 
     >>> interval(-0.019, 0.025)
     '[−0.019, 0.025]'
     """
-    return f"[{number(low, digits)}, {number(high, digits)}]"
+    return typographic(interval_text(low, high, digits))
+
+
+def typographic(text: str) -> str:
+    """A text of numbers with minus signs for hyphens."""
+    return text.replace("-", "−")
 
 
 def percent(count: int, total: int) -> str:

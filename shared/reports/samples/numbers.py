@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...formats.written.directions import direction
+from ...formats.written.directions import direction_of
+from ...ranking.operating_points import parse_point
 from ..frame import Figure, data_table
 from .decisions import Decisions
 
+_AUROC = "chance that an unknown sample scores above a known one, ties counting half"
 _MEANINGS = {
-    r"openauc": "chance that a known sample is classified correctly and scores below an unknown one",
-    r"closed_set_accuracy": "of the known samples are classified correctly",
-    r"open_set_auroc|auroc": "chance that an unknown sample scores above a known one, ties counting half",
-    r"open_set_accuracy@.*": "of all samples are correctly called known or unknown",
-    r"fpr([\d.]+)tpr": r"of the known samples are called unknown where \1 % of the unknown ones are",
-    r"tpr([\d.]+)fpr": r"of the unknown samples are called so where \1 % of the known ones are",
-    r"detect_acc": "of all samples are correctly called known or unknown, at the best threshold",
-    r"aupr_out(_trapezoid)?": "area under the precision-recall curve of the unknown samples",
-    r"aupr_in(_trapezoid)?": "area under the precision-recall curve of the known samples",
-    r"tpr": "of the unknown samples are called unknown",
-    r"fpr": "of the known samples are called unknown",
-    r"macro_open_f": "mean F-score of the known classes",
-    r"micro_open_f": "F-score of the known classes, their counts added up",
+    "openauc": "chance that a known sample is classified correctly and scores below an unknown one",
+    "closed_set_accuracy": "of the known samples are classified correctly",
+    "open_set_auroc": _AUROC,
+    "auroc": _AUROC,
+    "open_set_accuracy": "of all samples are correctly called known or unknown",
+    "detect_acc": "of all samples are correctly called known or unknown, at the best threshold",
+    "aupr_out": "area under the precision-recall curve of the unknown samples",
+    "aupr_in": "area under the precision-recall curve of the known samples",
+    "tpr": "of the unknown samples are called unknown",
+    "fpr": "of the known samples are called unknown",
+    "macro_open_f": "mean F-score of the known classes",
+    "micro_open_f": "F-score of the known classes, their counts added up",
+}
+_POINTS = {  # by the rate and the bounded rate
+    ("fpr", "tpr"): "of the known samples are called unknown where {:.12g} % of the unknown ones are",
+    ("tpr", "fpr"): "of the unknown samples are called so where {:.12g} % of the known ones are",
 }
 
 
-def figures(numbers: Mapping[str, Any], decisions: Decisions) -> list[Figure]:
+def figures(numbers: Mapping[str, Any], decisions: Decisions, kinds: Mapping[str, Any]) -> list[Figure]:
     """The first three rates with their intervals; each says what it means and, if it has one, its threshold."""
-    known = {key: way for key in numbers if (way := direction(key)) is not None and way.rate}
+    known = {key: way for key in numbers if (way := direction_of(key, kinds)) is not None and way.rate}
     return [
         Figure(
             key,
@@ -54,8 +58,10 @@ def meaning(key: str) -> str:
     >>> meaning("fpr95tpr")
     'of the known samples are called unknown where 95 % of the unknown ones are'
     """
-    fitting = ((pattern, re.fullmatch(pattern, key)) for pattern in _MEANINGS)
-    return next((match.expand(_MEANINGS[pattern]) for pattern, match in fitting if match), "")
+    point = parse_point(key)
+    if point is not None:
+        return _POINTS.get(point[:2], "").format(float(100 * point[2]))
+    return _MEANINGS.get(key.partition("@")[0].removesuffix("_trapezoid"), "")
 
 
 def all_numbers(numbers: Mapping[str, Any]) -> str:

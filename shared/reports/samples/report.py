@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.written.atomic import write_file
+from ...formats.written.flat import KINDS
 from ...metric.metric import Metric
 from ...ranking.roc import SIDES
 from ..frame import Section, card, data_table, details, grid, headline, report_html
@@ -66,7 +67,7 @@ def write_error_report(
     ]
     number = len(table["sample"])
     facts = [*([about] if about else []), f"{number:,} samples, counted from 0" if number > 1 else "1 sample"]
-    first = headline(figures(numbers, decisions), hint=note)
+    first = headline(figures(numbers, decisions, results.get(KINDS, {})), hint=note)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong, text_width
 from ...formats.written.directions import direction_of
-from .numbers import interval, rate, signed, with_arrow
+from ...metric.numbers import interval_text, number_text, signed_text, with_arrow
 
 _LEAST_P = 0.001  # that is shown
 _DRAWN = 25  # width of the drawing in characters
@@ -64,21 +64,21 @@ def _cells(
     known, kind = direction_of(row["key"], kinds), kinds.get(row["key"], {})
     percent = percent and kind.get("share", known is not None and known.rate)
     cells: list[Any] = [with_arrow(row["key"], known and known.higher)]
-    values = {name: rate(row[name], percent) for name in ("first", "second")}
+    values = {name: number_text(row[name], percent=percent) for name in ("first", "second")}
     cells += [strong(value) if row.get("better") == name else value for name, value in values.items()]
     if not certain:
-        return [*cells, signed(row["difference"], percent)]
+        return [*cells, signed_text(row["difference"], percent=percent)]
     if row.get("low") is None:
-        return [*cells, signed(row["difference"], percent), "", ""]
+        return [*cells, signed_text(row["difference"], percent=percent), "", ""]
     better = {"first": names[0], "second": names[1]}.get(row.get("better") or "")
     # where neither direction is better
     differs = known is None and row["p_value"] + level <= 1
     verdict = strong(f"{better} is better") if better is not None else quiet("differs" if differs else NO_DIFFERENCE)
-    ends = quiet(f" {interval(row['low'], row['high'], percent)}")
+    ends = quiet(f" {interval_text(row['low'], row['high'], percent=percent)}")
     p = row["p_value"]
     return [
         *cells,
-        (signed(row["difference"], percent), ends),
+        (signed_text(row["difference"], percent=percent), ends),
         f"{p:.3f}" if p >= _LEAST_P else f"<{_LEAST_P}",
         verdict,
     ]

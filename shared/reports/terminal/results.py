@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong, text_width
+from ...metric.numbers import arrow, interval_text, number_text, with_arrow
 from ...metric.results import Count, Rate, Summary
-from .numbers import arrow, number, rate, with_arrow
 
 _ROWS = 20  # the most rows of a table to show
 
@@ -60,7 +60,7 @@ def _row(key: str, result: Any, percent: bool) -> list[Any]:
         return [key, strong(_exact(key, value)), "", arrow(higher), ""]
     return [
         key,
-        strong(rate(result.value, percent and result.share)),
+        strong(result.text(percent=percent)),
         quiet(_ends(result, percent)),
         arrow(result.higher),
         quiet(" ".join(_beside(result, percent))),
@@ -71,7 +71,7 @@ def _ends(result: Rate, percent: bool) -> str:
     """The interval of a rate; "" if it has none."""
     if result.interval is None:
         return ""
-    return f"[{', '.join(rate(end, percent and result.share) for end in result.interval)}]"
+    return interval_text(*result.interval, percent=percent and result.share)
 
 
 def _beside(result: Rate, percent: bool) -> list[str]:
@@ -80,7 +80,7 @@ def _beside(result: Rate, percent: bool) -> list[str]:
 
 
 def _exact(key: str, value: Any) -> str:
-    return repr(value) if key.endswith("threshold") and isinstance(value, float) else number(value)
+    return repr(value) if key.endswith("threshold") and isinstance(value, float) else number_text(value)
 
 
 def _without_empty_columns(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -127,7 +127,7 @@ def _higher(groups: Mapping[str, Mapping[str, Any]], key: str) -> bool | None:
 
 def _cell(key: str, result: Any, percent: bool, style: Any = str) -> Any:
     if isinstance(result, Rate):
-        return (style(rate(result.value, percent and result.share)), quiet(f" {_ends(result, percent)}".rstrip()))
+        return (style(result.text(percent=percent)), quiet(f" {_ends(result, percent)}".rstrip()))
     return style(_exact(key, result.value if isinstance(result, Count) else result))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import metric_class
 from openworld_metrics.formats.boxes.coco import coco_detections, read_coco, read_coco_results
 from openworld_metrics.formats.boxes.dataset import Dataset
 from openworld_metrics.formats.boxes.entries import Entries
 from openworld_metrics.formats.boxes.yolo import lines as yolo_lines
 from openworld_metrics.formats.boxes.yolo.lines import read_texts
+from openworld_metrics.loading import metric_class
 
 ENTRY = {"image_id": 7, "category_id": 3, "bbox": [1, 2.5, 3, 4], "score": 0.5}
 DATASET = Dataset(["x"], [], {}, [None], [None], [7])

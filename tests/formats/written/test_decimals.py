@@ -11,12 +11,10 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import pytest
 
-from openworld_metrics.formats.written.decimals import decimal_text
-from openworld_metrics.formats.written.results import value_text
-from openworld_metrics.pages.figures.digits import percentage
+from openworld_metrics.metric.numbers import decimal_text, number_text, signed_text
+from openworld_metrics.metric.results import Rate
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.rendering import FORMS
-from openworld_metrics.reports.terminal.numbers import rate, signed
 
 EXACT = Context(prec=2000, rounding=ROUND_HALF_EVEN)
 
@@ -75,7 +73,7 @@ def test_csv_without_digits_has_all() -> None:
 def test_other_texts() -> None:
     for value, _ in shares(3):
         two = rounded(value, 2, True)
-        assert value_text(value, percent=True) == rate(value, True) == two
-        assert signed(value, percent=True) == (f"+{two}" if value else two)
-        text = percentage(value)
+        assert number_text(value, percent=True) == Rate(value, True).text(percent=True) == two
+        assert signed_text(value, percent=True) == (f"+{two}" if value else two)
+        text = number_text(value, 1, percent=True)
         assert text == rounded(value, len(text.partition(".")[2]), True)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-import openworld_metrics as om
 from openworld_metrics.formats.written.flat import flat
 from openworld_metrics.formats.written.hub import to_eval_results, to_model_index
+from openworld_metrics.loading import metric_class
 from tests import cases
 
 hub = pytest.importorskip("huggingface_hub")
@@ -50,7 +50,7 @@ def test_the_card(source: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", cases.METRICS)
 def test_every_metric(name: str) -> None:
     columns, options = cases.draw(name, 0)
-    results = om.metric_class(name)(**options).compute(**columns)
+    results = metric_class(name)(**options).compute(**columns)
     values = {x.metric_name: x.metric_value for x in read_back(to_model_index(results, model="resnet", dataset="d"))}
     words = {math.inf: "Infinity", -math.inf: "-Infinity"}
     assert values == {key: words.get(value, value) for key, value in flat(results).items()}

@@ -14,6 +14,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics.arrays.compacting import compact_table
 from openworld_metrics.detection import words as outcomes
+from openworld_metrics.loading import metric_class
 from openworld_metrics.pages.figures import boxes, maps, sweep
 from openworld_metrics.pages.figures.computed import Computed
 from openworld_metrics.pages.metrics import openset_detection
@@ -28,7 +29,7 @@ SEEDS = range(12)
 
 
 def computed(name: str, load: Load, columns: dict[str, Any], options: dict[str, Any]) -> Computed:
-    metric = openworld_metrics.metric_class(name)(**options)
+    metric = metric_class(name)(**options)
     metric.add_batch(**columns)
     state = metric.state()
     return Computed(state, {**metric.options, **options}, metric.summary(), columns)
@@ -266,7 +267,7 @@ def test_a_small_part_of_a_curve_keeps_its_shape(load: Load) -> None:
 def test_rows_with_counts_are_drawn_as_the_rows_repeated(name: str, load: Load) -> None:
     found = computed(name, load, cases.draw(name, 5)[0], {})
     state = found.state
-    for counts, columns in openworld_metrics.metric_class(name).countable_tables.items():
+    for counts, columns in metric_class(name).countable_tables.items():
         state = compact_table(state, columns, counts)
     assert len(state) > len(found.state)
     for figure, other in zip(draw(found._replace(state=state), name), draw(found, name)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics
+from openworld_metrics.loading import metric_class
 from openworld_metrics.pages.figures.threshold import THRESHOLD, Sweep
 from openworld_metrics.pages.results.slider import threshold_html
 from openworld_metrics.pages.serving.limits import MAX_POINTS
@@ -72,7 +73,7 @@ def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int,
     sweep = page_of(name).sweep(found)
     assert sweep is not None
     assert [*sweep.thresholds] == sorted({*sweep.thresholds}, reverse=True)
-    metric = openworld_metrics.metric_class(name)
+    metric = metric_class(name)
     for place in range(len(sweep.thresholds)):
         at = float(sweep.text(place))
         if name == "ood_bench":

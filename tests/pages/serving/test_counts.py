@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from openworld_metrics import METRICS, metric_class
+from openworld_metrics import METRICS
+from openworld_metrics.loading import metric_class
 from openworld_metrics.pages.assembly.direction import wrong_way
 from openworld_metrics.pages.serving import costs
 from openworld_metrics.pages.serving.limits import RefusedError
