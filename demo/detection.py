@@ -13,7 +13,7 @@ import numpy as np
 from scipy import ndimage
 
 from demo.digits import NUM_KNOWN, Digits, class_logits, open_set_scores
-from openworld_metrics import match_boxes, reduce_boxes
+from openworld_metrics import OpenSetDetection, match_boxes
 
 UNKNOWN = -1
 _SEED = 0
@@ -110,7 +110,7 @@ def outcomes(predictions: np.ndarray, references: np.ndarray) -> list[tuple[np.n
 
     Returns (box, one of `OUTCOMES`): every predicted box (6,), then every unmatched true box (5,).
     """
-    state = reduce_boxes([predictions], [references])
+    state = OpenSetDetection().reduce([predictions], [references])
     counts = state["num_predictions"], state["num_references"]
     rows, columns = match_boxes(state["predictions"], state["references"], *counts)
     matched = dict(zip(rows.tolist(), columns.tolist()))

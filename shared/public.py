@@ -19,10 +19,8 @@ from .classification.topk import (
 from .comparison import compare
 from .detection.curves import voc_average_precision
 from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection, reduce_boxes
+from .detection.openset_detection import OpenSetDetection
 from .detection.overlap import box_iou
-from .detection.ow_dln import count_openset_detections, openset_detection_rates
-from .detection.rules import Rules
 from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
@@ -66,7 +64,6 @@ __all__ = [
     "OperatingPoint",
     "PairedTest",
     "ProportionInterval",
-    "Rules",
     "accuracy",
     "accuracy_at_tpr",
     "anomaly_metrics",
@@ -80,7 +77,6 @@ __all__ = [
     "ccr_at_fpr",
     "compare",
     "count_classes",
-    "count_openset_detections",
     "delong",
     "delong_test",
     "detection_accuracy",
@@ -98,15 +94,11 @@ __all__ = [
     "open_f_curve",
     "openauc",
     "openauc_metrics",
-    "openset_detection",
-    "openset_detection_rates",
     "operating_point",
     "oscr_curve",
-    "owod_detection",
     "precision_recall_curve",
     "pro_curve",
     "proportion_interval",
-    "reduce_boxes",
     "reduce_known_unknown",
     "reduce_maps",
     "reduce_ood",

@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from .budgets import RECALL_IOUS
-from .matching import FP_KNOWN, LEFT_OUT_CLASS, ON_IGNORED, TP_KNOWN, Outcomes, SelectedBoxes, rank_pairs, take_free
+from .matching import rank_pairs, take_free
+from .outcomes import FP_KNOWN, LEFT_OUT_CLASS, ON_IGNORED, TP_KNOWN, Outcomes, SelectedBoxes
 from .overlap import Overlaps, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
 
 

@@ -1,22 +1,40 @@
-"""One-to-one matching of predictions and objects within each image, whatever their classes.
+"""Matching of predictions and objects within each image: one to one, whatever their classes, and as in Pascal VOC.
 
-The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
-image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+One to one: the pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass
+over the list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of
+each image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
 gives each the free object that it overlaps most.
+
+Pascal VOC's, class by class: a prediction points at the object of its class that it overlaps most, and matches no other
+object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
+the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
+threshold.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.checks import as_choice, as_counts, check_lengths
-from .boxes import Corners, DetectionState, checked_table
-from .overlap import Overlaps, Pairs, overlapping_pairs, overlaps
-from .rules import MATCHINGS, Rules, evaluated_classes, rows_of
+from ..arrays.checks import as_choice, as_counts, as_fraction, check_lengths
+from .boxes import checked_table
+from .outcomes import (
+    BY_CONFIDENCE,
+    BY_IOU,
+    FP_KNOWN,
+    FP_UNKNOWN,
+    LEFT_OUT_CLASS,
+    MATCHINGS,
+    ON_IGNORED,
+    TP_KNOWN,
+    TP_UNKNOWN,
+    Outcomes,
+    Rules,
+    SelectedBoxes,
+)
+from .overlap import Pairs, overlaps
 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
@@ -28,7 +46,7 @@ def match_boxes(
     num_references: Any,
     iou_threshold: float = Rules.iou_threshold,
     *,
-    matching: str = Rules.matching,
+    matching: str = BY_IOU,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Match boxes one to one within each image, whatever their classes.
 
@@ -54,16 +72,17 @@ def match_boxes(
     check_lengths(num_predictions=num_predictions, num_references=num_references)
     predictions = checked_table(predictions, "predictions", 6, num_predictions)
     references = checked_table(references, "references", 5, num_references)
-    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
+    matching = as_choice(matching, "matching", MATCHINGS)
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    pairs = overlaps(predictions, references, num_predictions, num_references, threshold).reaching(threshold)
     matched = match_pairs(pairs, predictions, references, matching)
     return matched.rows, matched.columns
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
-    if matching == "confidence":
+    if matching == BY_CONFIDENCE:
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
     return take_free(pairs.take(ranked), len(predictions), len(references))
@@ -149,143 +168,6 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
-# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
-#
-# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
-# however many equal images each image stands for.
-
-
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
-
-
-class SelectedBoxes(NamedTuple):
-    """The boxes of a state that are evaluated: confident predictions and all objects.
-
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    counts: how many equal images each image stands for
-    image, confidence, label: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
-    rows, object_rows: the class of each prediction and of each object, as its row there
-    rules: by which they were selected
-    corners: those of predictions and of objects, exactly
-    """
-
-    predictions: np.ndarray
-    references: np.ndarray
-    num_predictions: np.ndarray
-    num_references: np.ndarray
-    ignored: np.ndarray
-    counts: np.ndarray
-    image: np.ndarray
-    confidence: np.ndarray
-    label: np.ndarray
-    object_image: np.ndarray
-    object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
-    object_rows: np.ndarray
-    rules: Rules
-    corners: tuple[Corners, Corners]
-
-    @property
-    def known(self) -> list[int]:
-        """Ids of the known classes."""
-        return self.rules.known
-
-    @property
-    def unknown_id(self) -> int:
-        """The class by which a prediction says "unknown"."""
-        return self.rules.unknown_class_id
-
-    def overlaps(self, lowest: float) -> Overlaps:
-        """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
-
-
-class Outcomes(NamedTuple):
-    """The outcome of each prediction.
-
-    boxes: the boxes that take part
-    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
-
-
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
-    """Drop predictions below the confidence threshold, and label the objects.
-
-    With `unknown_below`, less confident predictions of known classes become "unknown".
-    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
-    are x2 − x1 + 1.
-    """
-    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
-    images = np.arange(len(num_predictions))
-    image = np.repeat(images, num_predictions)
-    remainders = state["prediction_remainders"]
-    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
-    confident = confidence >= rules.conf_threshold
-    if not confident.all():
-        image, confidence, label = image[confident], confidence[confident], label[confident]
-        predictions, remainders = predictions[confident], remainders[confident]
-        num_predictions = np.bincount(image, minlength=len(images))
-    if rules.unknown_below is not None:
-        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
-        label = np.where(unsure, rules.unknown_class_id, label)
-        predictions = np.column_stack([predictions[:, :5], label])
-    corners = (
-        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
-        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
-    )
-    if rules.plus_one:
-        border = np.asarray([0, 0, 1, 1])
-        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
-        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    is_known = np.isin(references[:, 4], rules.known)
-    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
-    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
-    return SelectedBoxes(
-        predictions,
-        references,
-        num_predictions,
-        state["num_references"],
-        state["ignored"],
-        state.get("counts", np.ones(len(images), dtype=np.int64)),
-        image,
-        confidence,
-        label,
-        object_image=np.repeat(images, state["num_references"]),
-        object_label=object_label,
-        classes=classes,
-        rows=rows_of(label, classes),
-        object_rows=rows_of(object_label, classes),
-        rules=rules,
-        corners=corners,
-    )
-
-
-# Pascal VOC's matching of detections, class by class.
-#
-# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is
-# taken. So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of
-# all predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
-
-
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class.
 
@@ -312,59 +194,3 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
-
-
-# Changes of counts if all errors of one kind were mended.
-
-
-class Mending(NamedTuple):
-    """Changes of outcomes by mending errors.
-
-    going: rows of the predictions that are no longer false positives
-    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
-        right class, and of the objects that they take
-    leaving: rows of the objects that no longer count
-    """
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
-
-
-_NO_ROWS = np.zeros(0, np.int64)
-
-
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
-
-
-def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
-    """Mend some false positives.
-
-    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
-    already matched, by a TP or a more confident one of these. All others are removed.
-
-    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
-    object for each prediction, or −1.
-    """
-    taking = going[target[going] >= 0]
-    taking = taking[~is_matched[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
-    taking = taking[surest]
-    taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Mending(going, taking, target[taking], _NO_ROWS)
-
-
-def without_predictions(going: np.ndarray) -> Mending:
-    """Take false positives out of the evaluation."""
-    return Mending(going, _NO_ROWS, _NO_ROWS, _NO_ROWS)
-
-
-def without_objects(objects: np.ndarray) -> Mending:
-    """Take objects out of the evaluation."""
-    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)

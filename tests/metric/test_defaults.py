@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from openworld_metrics import METRICS, Metric, metric_class
-from openworld_metrics.detection.rules import Rules
+from openworld_metrics.detection.outcomes import Rules
 from tests.package.rooms import MODULES
 
 # where an argument that is called as an option of a metric is another, with a default of its own

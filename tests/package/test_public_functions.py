@@ -118,7 +118,6 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "precision_recall_curve": (sides, {}),
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
-        "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
         "reduce_known_unknown": (xcurve, {}),
         "reduce_maps": ({"predictions": maps, "references": masks}, {}),
         "reduce_ood": ({"predictions": scores, "references": labels}, {}),
@@ -145,7 +144,7 @@ TAKEN = sorted(calls(np.random.default_rng(0)))
 
 def test_every_public_function_of_arrays_is_called() -> None:
     apart = {name for name, parameters in PARAMETERS.items() if {*parameters} & NO_ARRAYS}
-    apart |= {"openset_detection_rates", "ftpn", "get_curve"}  # a mapping of ints; twins of oodeel's
+    apart |= {"ftpn", "get_curve"}  # twins of oodeel's
     assert {*FUNCTIONS} - apart == {*TAKEN}
 
 
