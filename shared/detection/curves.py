@@ -354,13 +354,9 @@ class CountedClasses:
             aps[row] = self.classes.average_precision(*points, number)
         return replace(self, objects=objects, aps=aps)
 
-    def aps_of(self, rows: Sequence[int]) -> list[Ratio]:
-        """The APs of those of some classes that have objects."""
-        return [self.aps[row] for row in rows if self.objects[row]]
-
     def mean_ap(self, rows: Sequence[int]) -> float:
         """The mean AP of those of some classes that have objects; 0.0 if none has."""
-        return mean_of(self.aps_of(rows))
+        return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
         """The mean of counts/totals over those of some classes that have objects, rounded once; 0/0 is 0."""

@@ -1,4 +1,4 @@
-"""Matching of predictions and objects within each image: one to one, whatever their classes, and as in Pascal VOC.
+"""Matching of predictions and objects within each image: one to one, whatever their classes; Pascal VOC's; and COCO's.
 
 One to one: the pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass
 over the list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of
@@ -9,10 +9,16 @@ Pascal VOC's, class by class: a prediction points at the object of its class tha
 object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
 the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
 threshold.
+
+COCO's, class by class at ten IoUs: pairs of boxes of one class, ranked by confidence and then IoU, are matched one to
+one at each IoU; predictions on ignored objects are left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +27,7 @@ from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_choice, as_counts, as_fraction, check_lengths
 from .boxes import checked_table
 from .outcomes import (
+    BACKGROUND,
     BY_CONFIDENCE,
     BY_IOU,
     FP_KNOWN,
@@ -34,8 +41,9 @@ from .outcomes import (
     Rules,
     SelectedBoxes,
 )
-from .overlap import Pairs, overlaps
+from .overlap import Overlaps, Pairs, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
 
+RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
@@ -168,6 +176,42 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold.
+
+    A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its class
+    is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the rest are
+    matched as by `match_boxes`.
+
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
+
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
+
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are.
+
+    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
+    """
+    to_ignored = boxes.ignored[pairs.columns]
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    matched = np.full(len(boxes.predictions), -1)
+    matched[pairs_matched.rows] = pairs_matched.columns
+
+    label = boxes.label
+    says_unknown = label == boxes.unknown_id
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label[rows] == called, says_unknown[rows]
+    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    return Outcomes(boxes, outcome, matched)
+
+
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class.
 
@@ -194,3 +238,68 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
+
+
+def coco_outcomes(boxes: SelectedBoxes, max_detections: int | None = None) -> Iterator[Outcomes]:
+    """Match predictions of known classes at IoUs of 0.5, 0.55, …, 0.95; yields the outcomes at each.
+
+    In each image and class, the most confident prediction takes the object that it overlaps most, then the next one
+    takes what is still free, and so on. A prediction that takes none is a FP, unless this share of its own area lies on
+    an ignored object, which is COCO's rule for crowds: then it is not counted. An ignored object is taken by none.
+
+    Of equal confidences the higher IoU goes first, then smaller coordinates, so that the order of the rows never
+    matters; COCO's own code takes the first row.
+
+    Parameters: max_detections, the number of the most confident predictions of each image and class that count, of
+    equal confidences those with smaller coordinates; None for all.
+    Source: Lin et al., Microsoft COCO, ECCV 2014, and its code.
+    """
+    counted = np.isin(boxes.label, boxes.known)
+    if max_detections is not None:
+        counted &= _places(boxes) < max_detections
+    wrong = np.where(counted, FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    listed = boxes.overlaps(float(RECALL_IOUS[0]))
+    pairs = listed.pairs
+    same = boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns]
+    listed = listed.take(same & counted[pairs.rows] & ~boxes.ignored[pairs.columns])
+    pairs = listed.ranked()
+    order = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, -boxes.confidence[pairs.rows]])
+    listed = listed.take(order)
+    rows, on_ignored = _on_ignored(boxes, counted)
+    for iou in RECALL_IOUS:
+        taking = take_free(listed.pairs.take(listed.compared(iou)[0] >= 0), len(boxes.label), len(boxes.references))
+        outcome, matched = wrong.copy(), np.full(len(wrong), -1)
+        outcome[rows[on_ignored.compared(iou)[0] >= 0]] = ON_IGNORED
+        outcome[taking.rows], matched[taking.rows] = TP_KNOWN, taking.columns
+        yield Outcomes(boxes, outcome, matched)
+
+
+def _places(boxes: SelectedBoxes) -> np.ndarray:
+    """The place of each prediction among those of its image and class, by confidence, then coordinates."""
+    groups = boxes.image * len(boxes.classes) + boxes.rows
+    order = np.lexsort((*boxes.predictions[:, 3::-1].T, -boxes.confidence, groups))
+    groups, places = groups[order], np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.searchsorted(groups, groups)
+    return places
+
+
+def _on_ignored(boxes: SelectedBoxes, counted: np.ndarray) -> tuple[np.ndarray, Overlaps]:
+    """Some predictions on an ignored object of their class, and the overlap of each with its part on the object.
+
+    The share of a box A that lies on B is the IoU of A and A ∩ B.
+    """
+    ignored = np.flatnonzero(boxes.ignored)
+    numbers = np.bincount(boxes.object_image[ignored], minlength=len(boxes.num_predictions))
+    counts, starts = objects_of_rows(boxes.num_predictions, numbers)
+    parts = [np.zeros((2, 0), np.int64)]
+    for start, stop in pairwise(cuts_of_pairs(counts)):
+        rows, places = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
+        columns = ignored[places]
+        parts.append(np.stack([rows, columns])[:, counted[rows] & (boxes.rows[rows] == boxes.object_rows[columns])])
+    rows, columns = np.concatenate(parts, axis=1)
+    box, other = boxes.predictions[rows, :4], boxes.references[columns, :4]
+    shared = np.concatenate([np.maximum(box[:, :2], other[:, :2]), np.minimum(box[:, 2:], other[:, 2:])], axis=1)
+    overlap = (shared[:, :2] < shared[:, 2:]).all(axis=1)
+    one_each = np.ones(np.count_nonzero(overlap), np.int64)
+    on_ignored = overlaps(box[overlap], shared[overlap], one_each, one_each, float(RECALL_IOUS[0]))
+    return rows[overlap][on_ignored.pairs.rows], on_ignored

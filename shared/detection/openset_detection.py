@@ -19,9 +19,10 @@ from ..metric.metric import Metric
 from ..metric.prepared import Prepared
 from ..metric.results import Results, as_dict
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, places_of_images, reduce_boxes
-from .budgets import BUDGETS, RECALL_IOUS, BudgetRecall
+from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
 from .errors import NEARBY, Errors
+from .matching import RECALL_IOUS
 from .outcomes import Rules, select_boxes, tally
 from .ow_dln import OwDln
 from .owod import Owod
@@ -168,17 +169,14 @@ class PreparedImages(Prepared):
 
         Raises ValueError where there is no WI of protocol="owod".
         """
-        if counts is None:
-            return self._rates(self._own)
-        images = np.zeros_like(self._own)
-        images[self._first] = counts
+        images = self._own
+        if counts is not None:
+            images = np.zeros_like(self._own)
+            images[self._first] = counts
         try:
-            return self._rates(images)
+            results = self.matched.rates(images)
         except ValueError as error:
-            raise ValueError(f"among resampled images, {error}") from None
-
-    def _rates(self, images: np.ndarray) -> Results:
-        results = self.matched.rates(images)
+            raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
         for more in (self._recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results

@@ -38,7 +38,7 @@ CountColumns = dict[str, np.ndarray]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Rules:
-    """Options of `OpenSetDetection` that decide which box takes which object, and what follows; see there."""
+    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
 
     known_classes: Sequence[int] | None = None
     unknown_class_id: int = UNKNOWN_CLASS_ID

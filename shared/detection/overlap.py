@@ -307,7 +307,7 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
-    if not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
+    if len(order) < 2 or not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
         return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error

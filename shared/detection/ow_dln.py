@@ -11,18 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .matching import match_pairs
+from .matching import one_to_one_outcomes
 from .outcomes import (
-    BACKGROUND,
     BY_IOU,
-    FP_KNOWN,
     FP_UNKNOWN,
-    ON_IGNORED,
-    TP_KNOWN,
     TP_UNKNOWN,
     Correction,
     CountColumns,
-    Outcomes,
     SelectedBoxes,
     as_rows,
     counts_above,
@@ -37,42 +32,6 @@ from .outcomes import (
 from .overlap import Pairs
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
-
-
-def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold.
-
-    A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its class
-    is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the rest are
-    matched as by `match_boxes`.
-
-    matched to →          known object                      unknown object
-    its class             TP_known                          –
-    another known class   FP_known, FN_known                FP_known, FN_unknown
-    "unknown"             FP_unknown, FN_known              TP_unknown
-
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
-    counted, unless `count_background` makes them FP_unknown.
-
-    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
-    is left out of all counts, however many such predictions there are.
-
-    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
-    """
-    to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
-    matched = np.full(len(boxes.predictions), -1)
-    matched[pairs_matched.rows] = pairs_matched.columns
-
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
-    return Outcomes(boxes, outcome, matched)
 
 
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:

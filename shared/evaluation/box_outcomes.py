@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..detection.matching import one_to_one_outcomes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import select_boxes
-from ..detection.ow_dln import one_to_one_outcomes
 from ..detection.words import (
     IGNORED,
     MISSED,

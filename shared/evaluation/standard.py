@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from ..arrays.checks import as_int
-from ..detection.coco import coco_outcomes
 from ..detection.curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
+from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import TP_KNOWN, select_boxes
 from ..formats.boxes.dataset import Detections
@@ -63,7 +63,7 @@ def standard_metrics(
         RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)
         for outcomes in coco_outcomes(boxes, max_detections)
     ]
-    over_ious = mean_of([ap for classes in at_ious for ap in classes.aps_of(rows)])
+    over_ious = mean_of([classes.aps[row] for classes in at_ious for row in rows if classes.objects[row]])
     return dict(zip(NAMES, (at_ious[0].mean_ap(rows), over_ious, *_at_highest_f1(at_ious[0], rows))))
 
 

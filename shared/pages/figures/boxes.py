@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...detection.boxes import DetectionState
+from ...detection.matching import one_to_one_outcomes
 from ...detection.openset_detection import PROTOCOLS, OpenSetDetection
 from ...detection.outcomes import Outcomes, select_boxes
-from ...detection.ow_dln import one_to_one_outcomes
 from ...detection.words import (
     CALLED_UNKNOWN,
     IGNORED,
