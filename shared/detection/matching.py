@@ -64,10 +64,10 @@ def match_boxes(
     is still free, and so on. Of equal confidences the higher IoU goes first.
     Then the smaller class and coordinates go first, so that the order of the boxes never matters.
 
-    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
-    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
+    Parameters: predictions (Σn, 6), references (Σm, 5) as `OpenSetDetection.reduce` lays them out, with the number of
+    each image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
     Returns the matched pairs as two index arrays, into predictions and into references.
-    Raises ValueError for numbers of rows that do not add up, and the errors of `reduce_boxes`.
+    Raises ValueError for numbers of rows that do not add up, and the errors of `OpenSetDetection.reduce`.
 
     >>> boxes = [[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]]
     >>> for matching in ("iou", "confidence"):

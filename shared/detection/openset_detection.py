@@ -34,7 +34,7 @@ PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
 class OpenSetDetection(Metric, Rules):
     """Object detection with objects of unknown classes.
 
-    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
+    Columns: see `reduce`; one-to-one matching: `match_boxes`. Options, in addition to the common ones (see `Metric`):
 
     known_classes: ids of the known classes, required; objects of all others are unknown
     unknown_class_id: the class by which a prediction says "unknown", which is not among them

@@ -140,9 +140,7 @@ def test_the_page_of_classes_lists_the_eight_first(page: Any, address: str) -> N
     names = page.eval_on_selector_all("article h3", "all => all.map(each => each.id.split('.').pop())")
     assert names[:8] == [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
     assert page.locator("article li code").first.is_visible()  # options are lists
-    assert page.locator(
-        "article p a[href*='reduce_boxes'] code"
-    ).first.is_visible()  # names lead to their documentation
+    assert page.locator("article p a[href*='match_boxes'] code").first.is_visible()  # names lead to their documentation
 
 
 def test_aligned_tables_of_docstrings_become_lists(page: Any, address: str) -> None:
