@@ -15,7 +15,6 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.checks import as_bool, as_choice, as_int_list, as_reals, plain_value
-from ..metric.metric import Metric
 from ..metric.prepared import Prepared
 from ..metric.results import Results, as_dict
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, places_of_images, reduce_boxes
@@ -31,7 +30,7 @@ PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Metric, Rules):
+class OpenSetDetection(Rules):
     """Object detection with objects of unknown classes.
 
     Columns: see `reduce`; one-to-one matching: `match_boxes`. Options, in addition to the common ones (see `Metric`):
@@ -81,7 +80,6 @@ class OpenSetDetection(Metric, Rules):
     def __post_init__(self) -> None:
         """Check each option."""
         super().__post_init__()
-        self.check_each()
         self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
         self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
         self.budget = as_choice(self.budget, "budget", BUDGETS)

@@ -20,6 +20,7 @@ from ..arrays.arrays import MAX_EXACT
 from ..arrays.box_objects import UNKNOWN_CLASS_ID
 from ..arrays.checks import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
 from ..arrays.threads import worth_compiling
+from ..metric.metric import Metric
 from .boxes import Corners, DetectionState
 from .overlap import Overlaps, Pairs, overlaps
 
@@ -37,7 +38,7 @@ CountColumns = dict[str, np.ndarray]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Rules:
+class Rules(Metric):
     """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
 
     known_classes: Sequence[int] | None = None
@@ -53,8 +54,9 @@ class Rules:
     unknown_below: float | None = None
     average_precision: str = "all"
 
-    def check_each(self) -> None:
+    def __post_init__(self) -> None:
         """Check each option by itself, and keep it as a plain Python value."""
+        super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
         if self.known_classes is not None:
             self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
