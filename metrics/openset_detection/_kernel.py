@@ -3943,7 +3943,7 @@ CountColumns = dict[str, np.ndarray]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Rules:
+class Rules(Metric):
     """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
 
     known_classes: Sequence[int] | None = None
@@ -3959,8 +3959,9 @@ class Rules:
     unknown_below: float | None = None
     average_precision: str = "all"
 
-    def check_each(self) -> None:
+    def __post_init__(self) -> None:
         """Check each option by itself, and keep it as a plain Python value."""
+        super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
         if self.known_classes is not None:
             self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
@@ -5657,7 +5658,7 @@ PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Metric, Rules):
+class OpenSetDetection(Rules):
     """Object detection with objects of unknown classes.
 
     Columns: see `reduce`; one-to-one matching: `match_boxes`. Options, in addition to the common ones (see `Metric`):
@@ -5707,7 +5708,6 @@ class OpenSetDetection(Metric, Rules):
     def __post_init__(self) -> None:
         """Check each option."""
         super().__post_init__()
-        self.check_each()
         self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
         self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
         self.budget = as_choice(self.budget, "budget", BUDGETS)
