@@ -93,7 +93,7 @@ def section(title: str, objects: list[Any], members: bool = False) -> Iterator[s
 
 
 def bases() -> list[type]:
-    """The classes whose options several metrics share."""
+    """The classes whose options metrics inherit."""
     classes = [getattr(openworld_metrics, name) for name in METRICS]
     return list(
         dict.fromkeys(base for cls in classes for base in cls.__mro__[1:-1] if base is not openworld_metrics.Metric)
@@ -121,7 +121,7 @@ def metrics_page() -> str:
         "[the metrics](../metrics/index.md).\n",
     ]
     lines += section("The eight", [getattr(openworld_metrics, name) for name in METRICS])
-    lines += section("Options of several metrics", bases())
+    lines += section("Options that metrics inherit", bases())
     lines += section("Methods of every metric", [openworld_metrics.Metric], members=True)
     return "\n".join(lines)
 

@@ -31,7 +31,7 @@ from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -2892,17 +2892,20 @@ def is_ultralytics(image: Any) -> bool:
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
 #
-# Corners of boxes with their rounding errors, and the exact IoU of two boxes.
+# Boxes of images: the columns of detection laid out in two tables and checked, their exact IoU, and their order.
 #
-# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
-# so that an IoU is a fraction of the numbers of the input.
+# Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it, so that an IoU is a
+# fraction of the numbers of the input. Images are ordered by the bytes of their sorted boxes, independent of the order of
+# images and of boxes.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
+BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _TINY = 2.0**-900  # parts of areas below it may underflow
+_ROWS = 1 << 13  # rows measured or checked at a time, so that all arrays fit the cache
+_NONE = np.zeros(0, dtype=bool)
 
 
 class Corners(NamedTuple):
@@ -2949,12 +2952,15 @@ class Corners(NamedTuple):
         loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
         if loop is not None:
             return bool(loop(self.rounded, least))
-        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
-        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
+        for start in range(0, len(self.rounded), _ROWS):
+            x1, y1, x2, y2 = self.rounded[start : start + _ROWS].T
+            if not ((x2 - x1 >= least).all() and (y2 - y1 >= least).all()):
+                return False
+        return True
 
 
 def repeats_zeros(remainders: np.ndarray) -> bool:
-    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `_turn_into_corners`)."""
     return len(remainders) > 1 and remainders.strides[0] == 0
 
 
@@ -2997,13 +3003,6 @@ def _exact_iou(box: list[float], other: list[float]) -> Fraction:
 
 def _corners(parts: Sequence[int]) -> list[int]:
     return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
-
-
-# Boxes of images: the columns of detection laid out in two tables and checked.
-
-
-BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
-_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -3057,9 +3056,8 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     return checked
 
 
-def box_state(predictions: Any, references: Any, *, box_format: str) -> DetectionState:
-    """The state of a batch: see `reduce_boxes`."""
-    as_choice(box_format, "box_format", BOX_FORMATS)
+def reduce_boxes(predictions: Any, references: Any, box_format: str) -> DetectionState:
+    """Check the boxes of a batch of images and lay them out in two tables; see `OpenSetDetection.reduce`."""
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
     boxes, num_predictions, boxes_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
@@ -3077,15 +3075,16 @@ def box_state(predictions: Any, references: Any, *, box_format: str) -> Detectio
 
 
 def _images(images: Any, name: str, box_format: str) -> list[Any]:
-    images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
-    if (
-        isinstance(images, Mapping)
-        or (hasattr(images, "ndim") and images.ndim == 2)
-        or not isinstance(images, Iterable)
-        or box_dict(images, name) is not images
-    ):
-        raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    images = list(images)
+    if not isinstance(images, list):
+        images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
+        if (
+            isinstance(images, Mapping)
+            or getattr(images, "ndim", 0) == 2
+            or not isinstance(images, Iterable)
+            or box_dict(images, name) is not images
+        ):
+            raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
+        images = list(images)
     if {*map(type, images)} <= {np.ndarray, list, dict}:  # the usual case
         return images
     dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
@@ -3186,9 +3185,6 @@ def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
     return total, (a - (total - rest)) + (b - rest)
 
 
-_NONE = np.zeros(0, dtype=bool)
-
-
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
     """Whether a first look shows that all rows are valid, as it nearly always does; if it does not, they may be."""
     x1, y1, x2, y2, *_, label = rows.T
@@ -3213,16 +3209,18 @@ def plain_rows(rows: Any, corners: bool) -> bool:
 
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
-    parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
     loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
-    def is_plain(part: slice) -> bool:
-        return _are_plain(table[part], box_format) if loop is None else loop(table[part], box_format == "xyxy")
-
-    plain = each_in_threads(is_plain, parts, [_ROWS] * len(parts), threads_for(table.size))
-    for part, clear in zip(parts, plain):
-        if not clear:
+    def check(start: int) -> None:
+        part = slice(start, start + _ROWS)
+        if not (loop(table[part], box_format == "xyxy") if loop else _are_plain(table[part], box_format)):
             _check_rows(table, part, counts, name, box_format)
+
+    starts = range(0, len(table), _ROWS)
+    if len(starts) == 1:
+        check(0)
+    elif starts:
+        each_in_threads(check, starts, [_ROWS] * len(starts), threads_for(table.size))
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
@@ -3250,14 +3248,11 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
 
 
-# The order of images by their boxes, independent of the order of images and of boxes.
-#
-# Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
-# decides, and so only images that share it are compared whole.
-
-
 def places_of_images(state: DetectionState) -> np.ndarray:
-    """The place of each image among the distinct ones, (N,) int64."""
+    """The place of each image among the distinct ones, (N,) int64, by the bytes of its sorted boxes.
+
+    The first coordinate of an image's first box nearly always decides, so only images that share it are compared whole.
+    """
     numbers, predictions = state["num_predictions"], state["predictions"]
     groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
     alike = np.bincount(groups)[groups] > 1
@@ -3695,10 +3690,17 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image.
+# Pairs of boxes by their IoU: listed image by image, compared with thresholds and ranked, exactly.
+#
+# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
+# threshold, or of another pair of their image, are compared in fractions of the numbers of the input, and so are boxes
+# too small for float64, such as one of width 1 at 1e16.
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
+_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Pairs(NamedTuple):
@@ -3721,13 +3723,13 @@ class Pairs(NamedTuple):
             if which.all():
                 return self
             which = np.flatnonzero(which)  # by which each column is taken in a third of the time
-        return Pairs(*(column[which] for column in self))
+        return Pairs(self.rows[which], self.columns[which], self.ious[which], self.ranks[which])
 
 
 def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """As `box_iou`, of checked boxes."""
-    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
-    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    x1, y1, x2, y2 = np.ascontiguousarray(boxes.T, dtype=np.float64)
+    u1, v1, u2, v2 = np.ascontiguousarray(others.T, dtype=np.float64)
     width = np.minimum(x2, u2) - np.maximum(x1, u1)
     height = np.minimum(y2, v2) - np.maximum(y1, v1)
     intersection = np.maximum(width, 0) * np.maximum(height, 0)
@@ -3749,13 +3751,15 @@ def listed_pairs(
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
-        parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
-        listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        listed = []
+        for start, stop in pairwise(cuts_of_pairs(counts)):
+            rows, columns = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
+            listed.append(_pairs_reaching(predictions, references, rows, columns, threshold))
     else:
         threads = threads_for(work)
         pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
         listed = in_threads(pieces, threads)
-    return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
+    return listed[0] if len(listed) == 1 else Pairs(*map(np.concatenate, zip(*listed)))
 
 
 def _pairs_by_loop(
@@ -3824,16 +3828,10 @@ def cuts_of_pairs(counts: np.ndarray) -> list[int]:
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
 
 
-def _pairs_of(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    part: slice,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    threshold: float,
+def _pairs_reaching(
+    predictions: np.ndarray, references: np.ndarray, rows: np.ndarray, columns: np.ndarray, threshold: float
 ) -> Pairs:
-    """The pairs of a run of prediction rows."""
-    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
+    """The pairs of some rows and columns with an IoU that reaches the threshold."""
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
@@ -3853,18 +3851,6 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
     """Each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
     return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
-
-
-# Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
-#
-# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
-# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such
-# as one of width 1 at 1e16.
-
-
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
-_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
-_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Overlaps(NamedTuple):
@@ -3893,21 +3879,25 @@ class Overlaps(NamedTuple):
         ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         bound = as_written(threshold)
-        beside = [(iou > bound) - (iou < bound) for iou in exact]
-        signs[near] = np.asarray(beside, dtype=np.int8)[place]
+        sides = [(iou > bound) - (iou < bound) for iou in exact]
+        signs[near] = np.asarray(sides, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
-        which = np.flatnonzero(which) if which.dtype == bool else which
+        if which.dtype == bool:
+            if which.all():
+                return self
+            which = np.flatnonzero(which)
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
-        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+        pairs = some.pairs._replace(ious=ious)
+        return Overlaps(pairs, some.images, self.error, self.corners).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -3922,22 +3912,29 @@ def overlaps(
     lowest: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Overlaps:
-    """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
+    """List all pairs of a prediction and an object of one image that may reach the lowest of some IoUs > 0.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; corners of
+    both, where the tables are rounded.
+    """
     tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = [boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf) for boxes in (ours, theirs)]
-    lost = [doubt > _LOST for doubt in doubts]
-    error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
-    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
-    if any(boxes.any() for boxes in lost):
+    if corners is None:
+        corners = Corners(tables[0], np.zeros(tables[0].shape), 0), Corners(tables[1], np.zeros(tables[1].shape), 0)
+    off, lost = 0.0, []
+    for boxes in corners:
+        doubt = boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf)
+        lost.append(doubt > _LOST)
+        off += float(doubt.max(initial=0, where=~lost[-1]))
+    error = _ROUNDING + 4 * off  # |IoU in float64 − IoU|: that of its sums, and four times that of its sides
+    pairs = listed_pairs(predictions, references, num_predictions, num_references, max(lowest, _LOW) - error)
+    if lost[0].any() or lost[1].any():
         lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
-        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
-        exact, place = exact_ious(ours, theirs, rows, columns)
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(num_predictions, num_references))
+        exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0])[pairs.rows], error, (ours, theirs))
+    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions)[pairs.rows], error, corners)
 
 
 def _pairs_of_lost(
@@ -3965,7 +3962,7 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
-    if not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
+    if len(order) < 2 or not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
         return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error
@@ -3993,90 +3990,230 @@ def _of_either(between: np.ndarray) -> np.ndarray:
     return np.append(between, False) | np.insert(between, 0, False)
 
 
-# ---- detection/rules.py ----------------------------------------------------------------------------------------------
+# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
-# The rules of open-set detection: they decide which box takes which object, and with which outcome.
+# Outcomes of boxes: the options that decide them, the boxes that are evaluated, and counts of their outcomes.
+#
+# options, state → confident predictions, all objects → an outcome for each prediction
+#       → counts by image, by class, above each confidence
+#
+# The outcome of a prediction depends on the boxes of its image alone. So it is determined once, however many equal images
+# an image stands for, and totals are sums over the images weighted by their counts: in int64, so that an image with a
+# count gives results bit-identical to the repeated image.
 
-MATCHINGS = ("iou", "confidence")
+BY_IOU, BY_CONFIDENCE = "iou", "confidence"
+MATCHINGS = (BY_IOU, BY_CONFIDENCE)
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
+COUNTED = range(BACKGROUND)  # the outcomes that are counted
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
+IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+_FEW = 1 << 10  # ids of classes
 
-
-def _as_class(value: Any, name: str) -> int:
-    return as_int(value, name, -MAX_EXACT, MAX_EXACT)
-
-
-def _as_classes(value: Any, name: str) -> list[int]:
-    return as_int_list(value, name, -MAX_EXACT, MAX_EXACT)
-
-
-def _as_matching(value: Any, name: str) -> str:
-    return as_choice(value, name, MATCHINGS)
-
-
-def _as_real_or_none(value: Any, name: str) -> float | None:
-    return None if value is None else as_real(value, name)
-
-
-RULE_CHECKS: dict[str, Callable[[Any, str], Any]] = {
-    "unknown_class_id": _as_class,
-    "known_classes": _as_classes,
-    "conf_threshold": as_real,
-    "plus_one": as_bool,
-    "iou_threshold": as_fraction,
-    "matching": _as_matching,
-    "count_background": as_bool,
-    "unknown_below": _as_real_or_none,
-}
+CountColumns = dict[str, np.ndarray]
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Checked rules of open-set detection.
+@dataclass(kw_only=True, eq=False, repr=False)
+class Rules(Metric):
+    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
 
-    known_classes: ids of the known classes, required; objects of all others are unknown
-    unknown_class_id: the class by which a prediction says "unknown", which is not among them
-    iou_threshold: in (0, 1]; boxes match at IoU ≥ threshold
-    conf_threshold: predictions with a lower confidence are left out
-    matching: which box takes an object first, see `match_boxes`
-    count_background: whether "unknown" predictions without an object are FP_unknown
-    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
-    plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
-
-    Raises TypeError without known_classes and for other types, ValueError for values out of range.
-
-    >>> Rules([0, 1]).iou_threshold
-    0.5
-    """
-
-    known_classes: Sequence[int] | None
+    known_classes: Sequence[int] | None = None
     unknown_class_id: int = UNKNOWN_CLASS_ID
     iou_threshold: float = 0.5
     conf_threshold: float = 0.0
-    matching: str = "iou"
     count_background: bool = False
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
     plus_one: bool = False
     unknown_below: float | None = None
+    average_precision: str = "all"
 
     def __post_init__(self) -> None:
-        """Check each rule, and keep it as a plain Python value."""
+        """Check each option by itself, and keep it as a plain Python value."""
+        super().__post_init__()
+        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
+        if self.known_classes is not None:
+            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        if self.previously_known is not None:
+            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
+        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
+        self.count_background = as_bool(self.count_background, "count_background")
+        self.plus_one = as_bool(self.plus_one, "plus_one")
+        if self.matching is not None:
+            self.matching = as_choice(self.matching, "matching", MATCHINGS)
+        if self.unknown_below is not None:
+            self.unknown_below = as_real(self.unknown_below, "unknown_below")
+        if self.recall_level is not None:
+            self.recall_level = as_fraction(self.recall_level, "recall_level")
+
+    def check_together(self) -> None:
+        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
+        if self.protocol == "owod":
+            if self.matching is not None:
+                got = f"got {self.matching!r}"
+                raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
+            if self.count_background:
+                raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
+        else:
+            if self.previously_known is not None:
+                got = f"got {self.previously_known!r}"
+                raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+            if self.average_precision != "all":
+                got = f"got {self.average_precision!r}"
+                raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}
-        unknown_id, known = checked["unknown_class_id"], checked["known_classes"]
+        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
         if unknown_id in known:
             raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)  # as dataclasses does in a frozen one
+        if previous is not None and not set(previous) < set(known):
+            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
 
     @property
-    def known(self) -> list[int]:
-        """Ids of the known classes, which are never None once they are checked."""
-        return list(self.known_classes or ())
+    def one_to_one(self) -> str:
+        """By what boxes are matched one to one: `matching`, or its default; by confidence in pictures of "owod"."""
+        return self.matching or (BY_CONFIDENCE if self.protocol == "owod" else BY_IOU)
 
 
-# The classes of an evaluation, and the place of a box's class among them, which is its row in tables by class.
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that are evaluated: confident predictions and all objects.
+
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    counts: how many equal images each image stands for
+    image, confidence, label: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows, object_rows: the class of each prediction and of each object, as its row there
+    known, unknown_id: the ids of the known classes, and the class by which a prediction says "unknown"
+    rules: the options, checked
+    corners: those of predictions and of objects, exactly
+    """
+
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    counts: np.ndarray
+    image: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    classes: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    known: list[int]
+    unknown_id: int
+    rules: Rules
+    corners: tuple[Corners, Corners]
+
+    def overlaps(self, lowest: float) -> Overlaps:
+        """All pairs of a prediction and an object of one image that may reach an IoU."""
+        counts = self.num_predictions, self.num_references
+        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
+
+    def pairs(self) -> Pairs:
+        """The pairs with an IoU that reaches the threshold of the rules."""
+        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
 
 
-_FEW = 1 << 10  # ids
+class Outcomes(NamedTuple):
+    """The outcome of each prediction.
+
+    boxes: the boxes that take part
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
+    matched: the row of the object that it takes, or −1
+    """
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+class Correction(NamedTuple):
+    """Changes of outcomes by correcting errors.
+
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+def gain(error: str, measure: str) -> str:
+    """The name of a measure's gain from correcting an error.
+
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
+    """
+    return f"Δ{measure}({error})"
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Check the options together, drop predictions below the confidence threshold, and label the objects.
+
+    With `unknown_below`, less confident predictions of known classes become "unknown".
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    rules.check_together()
+    known, unknown_id = list(rules.known_classes or ()), rules.unknown_class_id
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
+    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
+    confident = confidence >= rules.conf_threshold
+    if not confident.all():
+        image, confidence, label = image[confident], confidence[confident], label[confident]
+        predictions, remainders = predictions[confident], remainders[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    if rules.unknown_below is not None:
+        unsure = (confidence < rules.unknown_below) & np.isin(label, known)
+        label = np.where(unsure, unknown_id, label)
+        predictions = np.column_stack([predictions[:, :5], label])
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    is_known = np.isin(references[:, 4], known)
+    object_label = np.where(is_known, references[:, 4], unknown_id)
+    classes = evaluated_classes(known, unknown_id, label)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        state.get("counts", np.ones(len(images), dtype=np.int64)),
+        image,
+        confidence,
+        label,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=object_label,
+        classes=classes,
+        rows=rows_of(label, classes),
+        object_rows=rows_of(object_label, classes),
+        known=known,
+        unknown_id=unknown_id,
+        rules=rules,
+        corners=corners,
+    )
 
 
 def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
@@ -4138,23 +4275,181 @@ def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
         of_labels[i] = rows[int(labels[i]) - lowest]
 
 
+class Ranked(NamedTuple):
+    """Confidences in ascending order, and the image of each.
+
+    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
+    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
+    [11, 0, 12]
+    """
+
+    confidence: np.ndarray
+    image: np.ndarray
+
+    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
+        """How many confidences reach each threshold, with the counts of their images."""
+        before = np.concatenate([[0], np.cumsum(counts[self.image])])
+        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
+
+
+def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
+    """Confidences and their images in ascending order."""
+    order = np.argsort(confidence)
+    return Ranked(confidence[order], image[order])
+
+
+def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
+    """The predictions that have an outcome."""
+    rows = np.flatnonzero(outcomes.outcome == code)
+    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
+
+
+def counts_by_image(outcomes: Outcomes) -> CountColumns:
+    """The eight counts of one of each image."""
+    boxes, outcome = outcomes.boxes, outcomes.outcome
+    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    loop = worth_compiling(count_by_image, len(outcome), outcome)
+    if loop is None:
+        table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
+    else:
+        table = np.zeros((size, width), np.int64)
+        loop(boxes.image, outcome, table)
+    is_known = boxes.object_label != boxes.unknown_id
+    total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
+    total_unknown = np.bincount(boxes.object_image[~is_known & ~boxes.ignored], minlength=size)
+    return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
+
+
+def count_by_image(image: Any, outcome: Any, table: Any) -> None:
+    """Count the outcomes of the predictions of each image."""
+    for i in range(outcome.size):
+        table[image[i], outcome[i]] += 1
+
+
+def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
+    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
+    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(leaving, minlength=size),
+    }
+
+
+def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
+    """Sums over the images, weighted by their counts."""
+    return {name: int(counts @ column) for name, column in by_image.items()}
+
+
+def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
+    """The table by image, with each row repeated for equal images."""
+    return {name: np.repeat(column, counts) for name, column in by_image.items()}
+
+
+class ClassObjects(NamedTuple):
+    """The objects that count: the class of each, as its row in a table of some size, and its image."""
+
+    rows: np.ndarray
+    image: np.ndarray
+    size: int
+
+    @classmethod
+    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
+        """Count the objects of the boxes."""
+        counted = ~boxes.ignored
+        return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
+
+    def number(self, counts: np.ndarray) -> np.ndarray:
+        """How many there are of each class, by the counts of the images."""
+        return tally(self.rows, counts[self.image], self.size)
+
+
+def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.classes)
+    groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
+    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
+    objects = ClassObjects.of(boxes).number(boxes.counts)
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": [*boxes.classes],
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
+    counts = outcomes.boxes.counts
+    reached = [ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED]
+    return _eight_counts(reached, totals["total_known"], totals["total_unknown"])
+
+
+def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of integer weights in each group.
+
+    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
+    [1099511627777, 0, 5]
+    """
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
+def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountColumns:
+    """Counts by name, from those of each counted outcome: FN = total − TP."""
+    tp_known, fp_known, tp_unknown, fp_unknown = outcomes
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [count / total if total else 0.0 for count, total in zip(counts.tolist(), totals.tolist())]
+
+
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
 #
-# One-to-one matching of predictions and objects within each image, whatever their classes.
+# Matching of predictions and objects within each image: one to one, whatever their classes; Pascal VOC's; and COCO's.
 #
-# The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-# list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
-# image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+# One to one: the pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass
+# over the list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of
+# each image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
 # gives each the free object that it overlaps most.
+#
+# Pascal VOC's, class by class: a prediction points at the object of its class that it overlaps most, and matches no other
+# object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
+# the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
+# threshold.
+#
+# COCO's, class by class at ten IoUs: pairs of boxes of one class, ranked by confidence and then IoU, are matched one to
+# one at each IoU; predictions on ignored objects are left out.
 
+RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
-    if matching == "confidence":
+    if matching == BY_CONFIDENCE:
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
     return take_free(pairs.take(ranked), len(predictions), len(references))
@@ -4240,141 +4535,40 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
-# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
-#
-# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
-# however many equal images each image stands for.
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold.
 
+    A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its class
+    is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the rest are
+    matched as by `match_boxes`.
 
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
 
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
 
-class SelectedBoxes(NamedTuple):
-    """The boxes of a state that are evaluated: confident predictions and all objects.
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are.
 
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    counts: how many equal images each image stands for
-    image, confidence, label: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
-    rows, object_rows: the class of each prediction and of each object, as its row there
-    rules: by which they were selected
-    corners: those of predictions and of objects, exactly
+    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
+    to_ignored = boxes.ignored[pairs.columns]
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    matched = np.full(len(boxes.predictions), -1)
+    matched[pairs_matched.rows] = pairs_matched.columns
 
-    predictions: np.ndarray
-    references: np.ndarray
-    num_predictions: np.ndarray
-    num_references: np.ndarray
-    ignored: np.ndarray
-    counts: np.ndarray
-    image: np.ndarray
-    confidence: np.ndarray
-    label: np.ndarray
-    object_image: np.ndarray
-    object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
-    object_rows: np.ndarray
-    rules: Rules
-    corners: tuple[Corners, Corners]
-
-    @property
-    def known(self) -> list[int]:
-        """Ids of the known classes."""
-        return self.rules.known
-
-    @property
-    def unknown_id(self) -> int:
-        """The class by which a prediction says "unknown"."""
-        return self.rules.unknown_class_id
-
-    def overlaps(self, lowest: float) -> Overlaps:
-        """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
-
-
-class Outcomes(NamedTuple):
-    """The outcome of each prediction.
-
-    boxes: the boxes that take part
-    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
-
-
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
-    """Drop predictions below the confidence threshold, and label the objects.
-
-    With `unknown_below`, less confident predictions of known classes become "unknown".
-    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
-    are x2 − x1 + 1.
-    """
-    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
-    images = np.arange(len(num_predictions))
-    image = np.repeat(images, num_predictions)
-    remainders = state["prediction_remainders"]
-    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
-    confident = confidence >= rules.conf_threshold
-    if not confident.all():
-        image, confidence, label = image[confident], confidence[confident], label[confident]
-        predictions, remainders = predictions[confident], remainders[confident]
-        num_predictions = np.bincount(image, minlength=len(images))
-    if rules.unknown_below is not None:
-        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
-        label = np.where(unsure, rules.unknown_class_id, label)
-        predictions = np.column_stack([predictions[:, :5], label])
-    corners = (
-        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
-        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
-    )
-    if rules.plus_one:
-        border = np.asarray([0, 0, 1, 1])
-        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
-        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    is_known = np.isin(references[:, 4], rules.known)
-    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
-    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
-    return SelectedBoxes(
-        predictions,
-        references,
-        num_predictions,
-        state["num_references"],
-        state["ignored"],
-        state.get("counts", np.ones(len(images), dtype=np.int64)),
-        image,
-        confidence,
-        label,
-        object_image=np.repeat(images, state["num_references"]),
-        object_label=object_label,
-        classes=classes,
-        rows=rows_of(label, classes),
-        object_rows=rows_of(object_label, classes),
-        rules=rules,
-        corners=corners,
-    )
-
-
-# Pascal VOC's matching of detections, class by class.
-#
-# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is
-# taken. So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of
-# all predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+    label = boxes.label
+    says_unknown = label == boxes.unknown_id
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label[rows] == called, says_unknown[rows]
+    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    return Outcomes(boxes, outcome, matched)
 
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
@@ -4405,308 +4599,11 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     return Outcomes(boxes, outcome, matched)
 
 
-# Changes of counts if all errors of one kind were mended.
-
-
-class Mending(NamedTuple):
-    """Changes of outcomes by mending errors.
-
-    going: rows of the predictions that are no longer false positives
-    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
-        right class, and of the objects that they take
-    leaving: rows of the objects that no longer count
-    """
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
-
-
-_NO_ROWS = np.zeros(0, np.int64)
-
-
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
-
-
-def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
-    """Mend some false positives.
-
-    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
-    already matched, by a TP or a more confident one of these. All others are removed.
-
-    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
-    object for each prediction, or −1.
-    """
-    taking = going[target[going] >= 0]
-    taking = taking[~is_matched[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
-    taking = taking[surest]
-    taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Mending(going, taking, target[taking], _NO_ROWS)
-
-
-def without_predictions(going: np.ndarray) -> Mending:
-    """Take false positives out of the evaluation."""
-    return Mending(going, _NO_ROWS, _NO_ROWS, _NO_ROWS)
-
-
-def without_objects(objects: np.ndarray) -> Mending:
-    """Take objects out of the evaluation."""
-    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)
-
-
-# ---- detection/protocols.py ------------------------------------------------------------------------------------------
-#
-# Counts and tables from the outcomes of any protocol, with images weighted by their counts.
-#
-# All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
-# threshold. Sums are int64, so an image with a count gives results bit-identical to the repeated image.
-
-CountColumns = dict[str, np.ndarray]
-
-
-class Ranked(NamedTuple):
-    """Confidences in ascending order, and the image of each.
-
-    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
-    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
-    [11, 0, 12]
-    """
-
-    confidence: np.ndarray
-    image: np.ndarray
-
-    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
-        """How many confidences reach each threshold, with the counts of their images."""
-        before = np.concatenate([[0], np.cumsum(counts[self.image])])
-        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
-
-
-def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
-    """Confidences and their images in ascending order."""
-    order = np.argsort(confidence)
-    return Ranked(confidence[order], image[order])
-
-
-def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
-    """The predictions that have an outcome."""
-    rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
-
-
-def counts_by_image(outcomes: Outcomes) -> CountColumns:
-    """The eight counts of one of each image."""
-    boxes = outcomes.boxes
-    size, table = len(boxes.num_predictions), _outcomes_by_image(outcomes)
-    is_known = boxes.object_label != boxes.unknown_id
-    kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
-    objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in table.T[: len(COUNTED)]), *objects)
-
-
-def _outcomes_by_image(outcomes: Outcomes) -> np.ndarray:
-    """How many predictions of each image have each outcome."""
-    boxes, width = outcomes.boxes, len(OUTCOMES)
-    size = len(boxes.num_predictions)
-    loop = worth_compiling(count_by_image, len(outcomes.outcome), outcomes.outcome)
-    if loop is None:
-        return np.bincount(boxes.image * width + outcomes.outcome, minlength=size * width).reshape(size, width)
-    table = np.zeros((size, width), np.int64)
-    loop(boxes.image, outcomes.outcome, table)
-    return table
-
-
-def count_by_image(image: Any, outcome: Any, table: Any) -> None:
-    """Count the outcomes of the predictions of each image."""
-    for i in range(outcome.size):
-        table[image[i], outcome[i]] += 1
-
-
-def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
-    """Changes of TP_unknown, and of the number of unknown objects, in each image by mending errors."""
-    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
-    coming, leaving = (
-        boxes.image[mending.taking[is_unknown[mending.objects]]],
-        mending.leaving[is_unknown[mending.leaving]],
-    )
-    return {
-        "TP_unknown": np.bincount(coming, minlength=size),
-        "total_unknown": -np.bincount(boxes.object_image[leaving], minlength=size),
-    }
-
-
-def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
-    """Sums over the images, weighted by their counts."""
-    return {name: int(counts @ column) for name, column in by_image.items()}
-
-
-def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
-    """The table by image, with each row repeated for equal images."""
-    return {name: np.repeat(column, counts) for name, column in by_image.items()}
-
-
-def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class."""
-    boxes, width = outcomes.boxes, len(OUTCOMES)
-    size = len(boxes.classes)
-    groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
-    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
-    objects = ClassObjects.of(boxes).number(boxes.counts)
-    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
-    return {
-        "class": [*boxes.classes],
-        **{name: column.tolist() for name, column in columns.items()},
-        "Precision": ratios(tp, tp + fp),
-        "Recall": ratios(tp, objects),
-    }
-
-
-class ClassObjects(NamedTuple):
-    """The objects that count: the class of each, as its row in a table of some size, and its image."""
-
-    rows: np.ndarray
-    image: np.ndarray
-    size: int
-
-    @classmethod
-    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
-        """Count the objects of the boxes."""
-        counted = ~boxes.ignored
-        return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
-
-    def number(self, counts: np.ndarray) -> np.ndarray:
-        """How many there are of each class, by the counts of the images."""
-        return tally(self.rows, counts[self.image], self.size)
-
-
-def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
-    counts = outcomes.boxes.counts
-    reached = (ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED)
-    return _named(*reached, totals["total_known"], totals["total_unknown"])
-
-
-def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """The sum of integer weights in each group.
-
-    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
-    [1099511627777, 0, 5]
-    """
-    sums = np.zeros(size, dtype=np.int64)
-    np.add.at(sums, groups, weights)
-    return sums
-
-
-def _named(*columns: Any) -> CountColumns:
-    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
-    return {
-        "TP_known": tp_known,
-        "FP_known": fp_known,
-        "FN_known": total_known - tp_known,
-        "TP_unknown": tp_unknown,
-        "FP_unknown": fp_unknown,
-        "FN_unknown": total_unknown - tp_unknown,
-        "total_known": np.broadcast_to(total_known, tp_known.shape),
-        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
-    }
-
-
-def ratio(count: int, total: int) -> float:
-    """Divide, with 0.0 for 0/0."""
-    return count / total if total else 0.0
-
-
-def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
-    """Divide two columns, with 0.0 for 0/0."""
-    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
-
-
-# Protocols: rules by which boxes are matched once, and one function from counts of images to results.
-
-
-class DetectionOptions(Protocol):
-    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
-
-    known_classes: Sequence[int] | None
-    unknown_class_id: int
-    iou_threshold: float
-    conf_threshold: float
-    matching: str | None
-    count_background: bool
-    plus_one: bool
-    unknown_below: float | None
-    recall_level: float | None
-    previously_known: Sequence[int] | None
-    average_precision: str
-
-
-class MatchedImages(ABC):
-    """Images with boxes matched by the rules of a protocol.
-
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image, from which results are computed
-    """
-
-    outcomes: Outcomes
-    by_image: CountColumns
-
-    @staticmethod
-    @abstractmethod
-    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-        """Match boxes, from the pairs of them that reach the IoU threshold."""
-
-    @classmethod
-    @abstractmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options. Raises ValueError for an option that the protocol does not have."""
-
-    @abstractmethod
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        """Match the boxes."""
-
-    @abstractmethod
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
-
-    @abstractmethod
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """A row for each class, the last for "unknown"."""
-
-    @abstractmethod
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """A row for each image."""
-
-    @abstractmethod
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
-
-    @abstractmethod
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add to the results their gains from mending an error."""
-
-
-def gain(error: str, measure: str) -> str:
-    """The name of a measure's gain from mending an error.
-
-    >>> gain("badly placed", "mAP")
-    'ΔmAP(badly placed)'
-    """
-    return f"Δ{measure}({error})"
-
-
 # ---- detection/budgets.py --------------------------------------------------------------------------------------------
 #
 # Recall of unknown objects within a budget of predictions per image, whatever their classes.
 
 BUDGETS = ("unknown", "all", "called unknown")
-RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 
 
 class BudgetRecall:
@@ -4855,9 +4752,20 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------
 #
-# Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence.
+# Average precision: precision-recall curves of classes, with images weighted by their counts, and areas under them.
+#
+# predictions of a class, by confidence → TP, FP at each confidence at which TP rises → area or interpolated area
+#       → means over classes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+_WORK = 4  # the cost of a prediction, in scores
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
+_FLAG_BITS = 3
+_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
+_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
+_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -4914,19 +4822,6 @@ AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
 }
 
 
-# Precision-recall curves of classes, with images weighted by their counts.
-
-
-_WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
-_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
-_FLAG_BITS = 3
-_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
-_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
-
-
 class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
 
@@ -4969,12 +4864,12 @@ class RankedClass:
         if loop is not None:
             points = np.empty((3, len(self._right[0]) + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
-        number = counts[self.tags >> _FLAG_BITS]
+        tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
-        some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
+        some = np.concatenate([np.flatnonzero(number * (tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
-        counted = len(number) - starts
-        return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
+        last = len(tags) - 1 - starts  # of those that reach the confidence, from the highest on
+        return Curve(*[np.cumsum(((tags & flag != 0) * number)[::-1])[last] for flag in _FLAGS])
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
@@ -4984,7 +4879,7 @@ class RankedClass:
         """Running sums of the false positives, from the most confident on; the first is 0."""
         return _running(counts[self._wrong[1][::-1]])
 
-    def mended(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+    def corrected(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> CorrectedClass:
         """The class with more true positives and without some false positives.
 
         Parameters: the confidences of those that come and of those that go, ascending, and their images.
@@ -4994,7 +4889,7 @@ class RankedClass:
         right = right[order]
         lowest = np.unique(right)[::-1]
         tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
-        return MendedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
+        return CorrectedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -5015,11 +4910,11 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-class MendedClass(NamedTuple):
-    """Changes of a class after mending, counted at its true positives, which suffices for its AP.
+class CorrectedClass(NamedTuple):
+    """Changes of a class after corrections, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, fp: (K,) how many true positives, and how many false positives of the class before mending, are at or above
+    tp, fp: (K,) how many true positives, and how many false positives of the class before them, are at or above
         each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
@@ -5031,7 +4926,7 @@ class MendedClass(NamedTuple):
     gone: np.ndarray
 
     def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the running sums of false positives before mending."""
+        """TP and FP at each of these confidences, from the running sums of false positives before them."""
         tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
         return tp, fp_sums[self.fp] - gone
 
@@ -5046,17 +4941,6 @@ def _running(numbers: np.ndarray) -> np.ndarray:
     sums = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(numbers, out=sums[1:])
     return sums
-
-
-def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown, the rows of the predictions on an unknown object."""
-    boxes = outcomes.boxes
-    tags = _tags(outcomes)
-    tags[on_unknown] |= _ON_UNKNOWN
-    return [
-        RankedClass(*of_class)
-        for of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
-    ]
 
 
 def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
@@ -5083,20 +4967,6 @@ def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
         tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
 
 
-def of_each_class(
-    function: Callable[[Item], Result], classes: Sequence[Item], rows: Sequence[np.ndarray]
-) -> list[Result]:
-    """The results of a function of each class; `rows` are the predictions of each.
-
-    In threads if a class has many on average: with few, threads wait for the interpreter.
-    """
-    work = [*map(len, rows)]
-    return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
-
-
-# The predictions and objects of all classes, with their curves, APs and means for given counts of images.
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class.
@@ -5115,31 +4985,32 @@ class RankedClasses:
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), average_precision)
+        boxes, tags = outcomes.boxes, _tags(outcomes)
+        tags[on_unknown] |= _ON_UNKNOWN
+        by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
+        return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
 
-    @property
-    def boxes(self) -> SelectedBoxes:
-        """The boxes."""
-        return self.outcomes.boxes
-
-    def mended(self, mending: Mending) -> MendedClasses:
-        """Changes of the classes by mending errors."""
-        boxes = self.boxes
+    def corrected(self, correction: Correction) -> CorrectedClasses:
+        """Changes of the classes by correcting errors."""
+        boxes = self.outcomes.boxes
 
         def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
             images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
             return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        taking = by_class(mending.taking, boxes.object_rows[mending.objects])
-        going = by_class(mending.going, boxes.rows[mending.going])
+        taking = by_class(correction.taking, boxes.object_rows[correction.objects])
+        going = by_class(correction.going, boxes.rows[correction.going])
         sides = enumerate(zip(taking, going))
-        changed = {row: self.ranked[row].mended(*both) for row, both in sides if any(len(one) for one, _ in both)}
-        leaving = mending.leaving
+        changed = {row: self.ranked[row].corrected(*both) for row, both in sides if any(len(one) for one, _ in both)}
+        leaving = correction.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
-        return MendedClasses(changed, left)
+        return CorrectedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
-        """Count the classes where each image occurs `counts` times."""
+        """Count the classes where each image occurs `counts` times.
+
+        In threads if a class has many predictions on average: with few, threads wait for the interpreter.
+        """
         objects = self.objects.number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
@@ -5147,14 +5018,17 @@ class RankedClasses:
             curve = ranked.curve(counts)
             return curve, self.average_precision(curve.tp, curve.fp, number)
 
-        curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
+        classes, work = [*zip(self.ranked, objects)], [len(each.tags) for each in self.ranked]
+        threads = threads_for(_WORK * sum(work) // len(work))
+        points = each_in_threads(counted, classes, work, threads) if threads > 1 else [*map(counted, classes)]
+        curves, aps = zip(*points)
         return CountedClasses(self, counts, [*curves], objects, [*aps])
 
 
-class MendedClasses(NamedTuple):
-    """Changes by mending errors: of some classes, and of the objects that no longer count."""
+class CorrectedClasses(NamedTuple):
+    """Changes by correcting errors: of some classes, and of the objects that no longer count."""
 
-    changed: dict[int, MendedClass]
+    changed: dict[int, CorrectedClass]
     leaving: ClassObjects
 
 
@@ -5172,12 +5046,12 @@ class CountedClasses:
     def _fp_sums(self) -> list[np.ndarray]:
         return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
 
-    def after(self, mended: MendedClasses) -> CountedClasses:
-        """The classes after errors are mended; curves stay as they were."""
-        objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
+    def after(self, corrected: CorrectedClasses) -> CountedClasses:
+        """The classes after errors are corrected; curves stay as they were."""
+        objects, aps = (np.asarray(self.objects) - corrected.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
-            if row in mended.changed:
-                points = mended.changed[row].points(self._fp_sums[row], self.counts)
+            if row in corrected.changed:
+                points = corrected.changed[row].points(self._fp_sums[row], self.counts)
             elif number != self.objects[row]:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
@@ -5185,304 +5059,23 @@ class CountedClasses:
             aps[row] = self.classes.average_precision(*points, number)
         return replace(self, objects=objects, aps=aps)
 
-    def aps_of(self, group: Sequence[int]) -> list[Ratio]:
-        """The APs of the classes of a group that have objects."""
-        return [self.aps[row] for row in self.with_objects(group)]
+    def mean_ap(self, rows: Sequence[int]) -> float:
+        """The mean AP of those of some classes that have objects; 0.0 if none has."""
+        return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
-    def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of the classes of a group that have objects; 0.0 if none has."""
-        return mean_of(self.aps_of(group))
-
-    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
-        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
-        rows = self.with_objects(group)
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
+        """The mean of counts/totals over those of some classes that have objects, rounded once; 0/0 is 0."""
+        rows = [row for row in rows if self.objects[row]]
         ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
-    def with_objects(self, group: Sequence[int]) -> list[int]:
-        """The rows of the classes of a group that have objects."""
-        labels = enumerate(self.classes.boxes.classes)
-        return [row for row, label in labels if label in group and self.objects[row]]
-
     def predicted(self) -> tuple[list[int], list[int]]:
-        """TP and FP of all predictions of each class."""
-        tp = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in self.curves]
-        return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]
-
-
-# ---- detection/errors.py ---------------------------------------------------------------------------------------------
-#
-# Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
-#
-# boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
-#       → the kind of each false positive, and the object that it should have taken
-
-NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
-FALSE_POSITIVES = (
-    "badly placed",
-    "known called another known",
-    "known called unknown",
-    "unknown called known",
-    "duplicate",
-    "background called known",
-    "background called unknown",
-    "both, known called another known",
-    "both, known called unknown",
-    "both, unknown called known",
-)
-# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
-BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
-
-
-class FalseOverlaps(NamedTuple):
-    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
-
-    pairs: ranked by their IoU
-    same: whether the prediction says the object's class; all unknown objects are of one
-    reached: whether the IoU reaches the threshold of the rules
-    above: whether it is more than 1/10
-    """
-
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
-
-    def take(self, which: np.ndarray) -> FalseOverlaps:
-        """Some of the pairs, by a mask or by their places."""
-        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
-
-
-def is_false_positive(outcomes: Outcomes) -> np.ndarray:
-    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[outcomes.outcome]
-
-
-def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
-    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = outcomes.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
-    nearby, _ = overlaps.compared(NEARBY)
-    if (nearby < 0).any():
-        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
-    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
-    pairs = overlaps.ranked()
-    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
-    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
-
-
-def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
-
-    The first kind that applies, where t is the IoU threshold:
-
-    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
-    misnamed: IoU ≥ t with the object of another class that it overlaps most
-    duplicate: IoU ≥ t with an object of its class
-    background: IoU ≤ 1/10 with each object
-    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
-
-    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
-    Of equal IoUs the object with the smaller class and coordinates counts.
-
-    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
-    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
-    """
-    boxes = outcomes.boxes
-    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
-    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
-    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
-    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
-    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
-    about = np.full(len(kind), -1)
-    # the first kind that applies is set last
-    for best, which, kinds in (
-        (other, other.above, BOTH + sides),
-        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
-        (other, other.reached, MISNAMED + sides),
-        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
-    ):
-        rows = best.pairs.rows[which]
-        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
-    return kind, about
-
-
-def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
-    boxes, pairs = outcomes.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
-
-
-# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
-
-
-FATES = (
-    ("known", "found"),
-    ("known", "called another known"),
-    ("known", "called unknown"),
-    ("known", "badly placed"),
-    ("known", "both"),
-    ("known", "missed"),
-    ("unknown", "found"),
-    ("unknown", "called known"),
-    ("unknown", "badly placed"),
-    ("unknown", "both"),
-    ("unknown", "missed"),
-)
-_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
-_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
-
-
-def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The fate of each object, and the class that it was called; −1 for ignored objects.
-
-    The first fate that applies, where t is the IoU threshold:
-
-    found: matched by a prediction of its class
-    called another class: a false positive of that class has IoU ≥ t; of several the most confident counts, then the
-        one with the higher IoU, then the smaller class
-    badly placed: a false positive of its class has IoU ≥ 1/10
-    both: a false positive of another class has 1/10 ≤ IoU < t
-    missed: none of these
-
-    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
-    object's own.
-    """
-    boxes, pairs = outcomes.boxes, beside.pairs
-    fate = np.full(len(boxes.references), _MISSED)
-    fate[pairs.columns[~beside.same]] = _BOTH
-    fate[pairs.columns[beside.same]] = _BADLY_PLACED
-    naming = pairs.take(beside.reached & ~beside.same)
-    fate[naming.columns] = _MISNAMED
-    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
-
-    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
-    called = boxes.object_rows.copy()
-    called[naming.columns] = boxes.rows[naming.rows]
-    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
-
-    unknown = len(boxes.classes) - 1
-    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
-    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
-    place[boxes.ignored] = -1
-    return place, called
-
-
-# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
-#
-# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-#                                                           → outcomes with a kind mended → gains, by the protocol
-
-
-MISSED = "missed"  # the error of objects that nothing was predicted on
-_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
-_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
-_MEASURES = ("mAP", "U-AP", "U-Recall")
-
-
-class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
-
-    fates, called: the fate of each object and the row of the class that it was called
-    kinds, about: the kind of each prediction and the object that it is about
-    by_image: counts of one of each image
-
-    Mending "missed" takes the missed objects out of all denominators.
-    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
-    """
-
-    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
-        outcomes = matched.outcomes
-        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
-        if threshold < NEARBY:
-            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(outcomes, overlaps)
-        self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(outcomes, beside)
-        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
-        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
-        self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
-        }
-        ranked = np.argsort(self.kinds, kind="stable")
-        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = matched_objects(outcomes)
-        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            has_target = place < DUPLICATE
-            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
-            matched.mend(kind, mended)
-        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
-        totals = in_total(self.by_image, counts)
-        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
-        return {
-            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
-            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
-        }
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
-        gains = {
-            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
-            for measure in _MEASURES
-            if gain(MISSED, measure) in results
-        }
-        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
-        return {
-            "fates": {
-                "objects": [side for side, _ in FATES],
-                "fate": [fate for _, fate in FATES],
-                "count": [totals[column] for column in _FATE_COLUMNS],
-                "share": [results[share_of(*fate)].value for fate in FATES],
-            },
-            "errors": {
-                "error": [*FALSE_POSITIVES, MISSED],
-                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
-                **gains,
-            },
-        }
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and the number of unknown objects called the class."""
-        boxes = self._matched.outcomes.boxes
-        weights = boxes.counts[boxes.object_image]
-
-        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
-            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
-
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
-        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
-        return {name: column.tolist() for name, column in rows.items()}
-
-
-def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """The number of each image's entries with each place, by the place's name; −1 is no place."""
-    width = len(names) + 1
-    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
-    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
-
-
-def share_of(side: str, fate: str) -> str:
-    """The name of the share of known or unknown objects with a fate.
-
-    >>> share_of("unknown", "missed")
-    'fate(unknown, missed)'
-    """
-    return f"fate({side}, {fate})"
+        """TP, and TP + FP, of all predictions of each class."""
+        tp, predicted = [], []
+        for curve in self.curves:
+            tp.append(int(curve.tp[-1]) if len(curve.tp) else 0)
+            predicted.append(tp[-1] + int(curve.fp[-1]) if len(curve.fp) else 0)
+        return tp, predicted
 
 
 # ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
@@ -5494,24 +5087,6 @@ def share_of(side: str, fate: str) -> str:
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
-def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
-    to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
-    matched = np.full(len(boxes.predictions), -1)
-    matched[pairs_matched.rows] = pairs_matched.columns
-
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
-    return Outcomes(boxes, outcome, matched)
-
-
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     """The rates of open-set detection; 0/0 is 0.
 
@@ -5520,7 +5095,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
     Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
 
-    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
+    Parameters: counts by name, TP, FP, FN and total, each _known and _unknown. Source: the evaluation guide of OW-DLN.
 
     >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
     >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
@@ -5537,44 +5112,38 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-class OwDln(MatchedImages):
-    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
+class OwDln:
+    """Images with boxes matched one to one, whatever their classes.
+
+    See `one_to_one_outcomes` and `openset_detection_rates`.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image
+    """
 
     match = staticmethod(one_to_one_outcomes)
 
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
-        if options.previously_known is not None:
-            got = f"got {options.previously_known!r}"
-            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-        if options.average_precision != "all":
-            got = f"got {options.average_precision!r}"
-            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
-
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
-        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+        self._corrections: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts; see `openset_detection_rates`."""
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, columns in self._mended.items():
+        for error, columns in self._corrections.items():
             more = in_total(columns, counts)
             after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gain of U-Recall."""
-        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
+    def correct(self, error: str, correction: Correction) -> None:
+        """Add to the results the gain of U-Recall from correcting an error."""
+        self._corrections[error] = unknown_by_image(self.outcomes.boxes, correction)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -5590,7 +5159,7 @@ class OwDln(MatchedImages):
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.matching == "iou":
+        if self.outcomes.boxes.rules.one_to_one == BY_IOU:
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
@@ -5629,12 +5198,148 @@ def least_reaching(share: float | Fraction, total: int) -> int:
 
 # ---- detection/owod.py -----------------------------------------------------------------------------------------------
 #
-# Wilderness impact: how much unknown objects lower the precision of the known classes.
+# Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact (WI), matched as in Pascal VOC.
 #
-# Dhamija et al. (2020) compare images of known objects with all images; Joseph et al. (OWOD, 2021) count the predictions
-# of known classes that lie on unknown objects, as A-OSE does.
+# boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
+#       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
+#
+# Wilderness impact says how much unknown objects lower the precision of the known classes. Dhamija et al. (2020) compare
+# images of known objects with all images: WI. Joseph et al. (OWOD, 2021) count the predictions of known classes that lie
+# on unknown objects, as A-OSE does: WI(OWOD).
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
+
+
+class Owod:
+    """Images with boxes matched as in Pascal VOC.
+
+    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
+    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
+    counted.
+
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
+    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
+    that have objects, 0.0 if none has.
+    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
+    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
+    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
+    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
+    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
+    predictions: OWOD's code, and so the tables of papers, count these.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image
+
+    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
+    reached there.
+    Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
+    Open World Object Detection, CVPR 2021, and its code.
+    """
+
+    match = staticmethod(voc_outcomes)
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
+        rules = boxes.rules
+        self.outcomes = self.match(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
+        size = len(boxes.num_predictions)
+        self.by_image = {
+            "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
+            "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
+            **counts_by_image(self.outcomes),
+        }
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[rules.average_precision])
+        known = {row: label for row, label in enumerate(boxes.classes) if label in boxes.known}
+        self._groups = {"mAP": [*known]}  # the rows of the classes over which each mAP is a mean
+        if rules.previously_known is not None:
+            previously = {row: label in rules.previously_known for row, label in known.items()}
+            self._groups["mAP(previously known)"] = [row for row, is_previous in previously.items() if is_previous]
+            self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
+        self._level = rules.recall_level
+        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
+        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
+        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
+        rates: Results = {}
+        if self._level is not None and self._closed is not None:
+            confidence = closed_set_confidence(self._closed, counts, self._level)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
+        by_recall = wilderness_by_recall(classes, self._groups["mAP"])
+        rates |= {
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
+            "WI(OWOD)": by_recall,
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
+            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
+        }
+        for error, (corrected, columns) in self._corrections.items():
+            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
+            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+                rates[gain(error, name)] = Rate(value - rates[name].value, None)
+        return {**rates, **totals}
+
+    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        return {
+            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-AP": ratio(*classes.aps[-1]),
+            "mAP": classes.mean_ap(self._groups["mAP"]),
+        }
+
+    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        tp, fp, fn = totals["TP_unknown"], totals["FP_unknown"], totals["FN_unknown"]
+        right, predicted = classes.predicted()
+        known, *groups = self._groups.items()
+        return {
+            **self._unknown_and_map(classes, totals),
+            **{name: classes.mean_ap(rows) for name, rows in groups},
+            "Precision(U)": ratio(tp, tp + fp),
+            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
+            "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
+        }
+
+    def correct(self, error: str, correction: Correction) -> None:
+        """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
+        columns = unknown_by_image(self.outcomes.boxes, correction)
+        self._corrections[error] = self._classes.corrected(correction), columns
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, its AP, and predictions of it on unknown objects."""
+        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
+        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
+        return {
+            **counts_by_class(self.outcomes),
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
+            "A-OSE(detections)": on_unknown.tolist(),
+        }
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A-OSE, U-Recall and the counts of each image."""
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
+        return {
+            "A-OSE": rows.pop("A-OSE"),
+            "A-OSE(detections)": rows.pop("A-OSE(detections)"),
+            "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
+            **rows,
+        }
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
+        boxes, taken = self.outcomes.boxes, self.taken
+        above = counts_above(self.outcomes, results, thresholds)
+        objects = ranked(taken.confidence, boxes.object_image[taken.objects])
+        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
+        return {
+            "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
+            **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
+            "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
+            "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
+        }
 
 
 class UnknownCalledKnown(NamedTuple):
@@ -5659,12 +5364,13 @@ def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKno
     return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
-def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
-    """WI(OWOD) at recalls of 0.1 to 0.9, from the curve and the number of objects of each known class."""
+def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[float]:
+    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, at recalls of 0.1 to 0.9; known, their rows."""
     opened, counted = np.zeros((2, len(TENTHS)), dtype=np.int64)
-    for curve, objects in curves:
+    for row in known:
+        curve, objects = classes.curves[row], classes.objects[row]
         if objects and len(curve.tp):
-            places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))
+            places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))  # |TP/objects − t/10|, as integers
             opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
     return ratios(opened, counted)
@@ -5726,198 +5432,417 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     reached = [kind.reaching(thresholds, side).tolist() for side in sides for kind in (closed.tp, closed.fp)]
     impacts = []
     for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
+        # WI = P_K / P_{K∪U} − 1, with P = TP / (TP + FP)
         below = (closed_tp + closed_fp) * all_tp
         impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
     return impacts
 
 
-# Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
+# ---- detection/errors.py ---------------------------------------------------------------------------------------------
 #
-# boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
-#       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
+# Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
+#
+# outcomes, boxes at IoU ≥ 1/10 → pairs of a false positive and an object → fates, kinds → counts by image → shares
+#       → outcomes with one kind of errors corrected → gains of each measure, by the protocol
+
+NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
+FALSE_POSITIVES = (
+    "badly placed",
+    "known called another known",
+    "known called unknown",
+    "unknown called known",
+    "duplicate",
+    "background called known",
+    "background called unknown",
+    "both, known called another known",
+    "both, known called unknown",
+    "both, unknown called known",
+)
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
+_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
+FATES = (
+    ("known", "found"),
+    ("known", "called another known"),
+    ("known", "called unknown"),
+    ("known", "badly placed"),
+    ("known", "both"),
+    ("known", "missed"),
+    ("unknown", "found"),
+    ("unknown", "called known"),
+    ("unknown", "badly placed"),
+    ("unknown", "both"),
+    ("unknown", "missed"),
+)
+_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
+_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+_NO_ROWS = np.zeros(0, np.int64)
 
 
-class Owod(MatchedImages):
-    """Images with boxes matched as in Pascal VOC.
+class FalseOverlaps(NamedTuple):
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
 
-    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
-    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
-    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
-    counted.
-
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
-    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
-    that have objects, 0.0 if none has.
-    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
-    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
-    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
-    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
-    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
-    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
-    predictions: OWOD's code, and so the tables of papers, count these.
-
-    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
-    reached there.
-    Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
-    Open World Object Detection, CVPR 2021, and its code.
+    pairs: ranked by their IoU
+    same: whether the prediction says the object's class; all unknown objects are of one
+    reached: whether the IoU reaches the threshold of the rules
+    above: whether it is more than 1/10
     """
 
-    match = staticmethod(voc_outcomes)
+    pairs: Pairs
+    same: np.ndarray
+    reached: np.ndarray
+    above: np.ndarray
 
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options; pictures, which need boxes matched one to one, match them by confidence."""
-        if options.matching is not None:
-            got = f"got {options.matching!r}"
-            raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
-        if options.count_background:
-            raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": "confidence"})
+    def take(self, which: np.ndarray) -> FalseOverlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
 
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_called_known(boxes, pairs)
-        size = len(boxes.num_predictions)
-        self.by_image = {
-            "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
-            "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
-            **counts_by_image(self.outcomes),
+
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(IS_WRONG[outcomes.outcome][pairs.rows] & ~boxes.ignored[pairs.columns])
+    nearby, _ = overlaps.compared(NEARBY)
+    if (nearby < 0).any():
+        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
+    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
+    pairs = overlaps.ranked()
+    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
+    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
+
+
+def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
+
+    The first kind that applies, where t is the IoU threshold:
+
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
+    misnamed: IoU ≥ t with the object of another class that it overlaps most
+    duplicate: IoU ≥ t with an object of its class
+    background: IoU ≤ 1/10 with each object
+    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
+
+    Misnamed and both have a kind for each side of the two classes, background one for each side of the predicted class.
+    Of equal IoUs the object with the smaller class and coordinates counts.
+
+    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
+    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
+    """
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
+    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
+    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
+    about = np.full(len(kind), -1)
+    # the first kind that applies is set last
+    for best, which, kinds in (
+        (other, other.above, BOTH + sides),
+        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (other, other.reached, MISNAMED + sides),
+        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+    ):
+        rows = best.pairs.rows[which]
+        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
+    return kind, about
+
+
+def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, near.pairs
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+
+
+def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The fate of each object, and the class that it was called; −1 for ignored objects.
+
+    The first fate that applies, where t is the IoU threshold:
+
+    found: matched by a prediction of its class
+    called another class: a false positive of that class has IoU ≥ t; of several the most confident counts, then the
+        one with the higher IoU, then the smaller class
+    badly placed: a false positive of its class has IoU ≥ 1/10
+    both: a false positive of another class has 1/10 ≤ IoU < t
+    missed: none of these
+
+    Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
+    object's own.
+    """
+    boxes, pairs = outcomes.boxes, near.pairs
+    fate = np.full(len(boxes.references), _MISSED)
+    fate[pairs.columns[~near.same]] = _BOTH
+    fate[pairs.columns[near.same]] = _BADLY_PLACED
+    naming = pairs.take(near.reached & ~near.same)
+    fate[naming.columns] = _MISNAMED
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
+
+    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
+    called = boxes.object_rows.copy()
+    called[naming.columns] = boxes.rows[naming.rows]
+    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
+
+    unknown = len(boxes.classes) - 1
+    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
+    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
+    place[boxes.ignored] = -1
+    return place, called
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `correction_of`.
+
+    fates, called: the fate of each object and the row of the class that it was called
+    kinds, about: the kind of each prediction and the object that it is about
+    by_image: counts of one of each image
+
+    Correcting "missed" takes the missed objects out of all denominators.
+    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
+        outcomes = matched.outcomes
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        near = false_overlaps(outcomes, overlaps)
+        self._matched, size = matched, len(boxes.num_predictions)
+        self.fates, self.called = object_fates(outcomes, near)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, near)
+        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[options.average_precision])
-        self._groups = class_groups(boxes.known, options.previously_known)
-        self._level = options.recall_level
-        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
+        ranked = np.argsort(self.kinds, kind="stable")
+        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        is_matched = matched_objects(outcomes)
+        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
+            has_target = place < DUPLICATE
+            if has_target:
+                matched.correct(kind, correction_of(boxes, is_matched, going, self.about))
+            else:
+                matched.correct(kind, Correction(going, _NO_ROWS, _NO_ROWS, _NO_ROWS))
+        matched.correct(MISSED, Correction(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts, with WI(OWOD) as a list."""
-        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
-        rates: Results = {}
-        if self._level is not None and self._closed is not None:
-            confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
-        of_known = zip(self.outcomes.boxes.classes[:-1], classes.curves, classes.objects)
-        by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
-        rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
-            "WI(OWOD)": by_recall,
-            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
-            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
-            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
-        }
-        for error, (mended, columns) in self._mended.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(mended), after).items():
-                rates[gain(error, name)] = Rate(value - rates[name].value, None)
-        return {**rates, **totals}
-
-    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
         return {
-            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": ratio(*classes.aps[-1]),
-            "mAP": classes.mean_ap(self._groups["mAP"]),
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
         }
 
-    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
-        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
-        right, wrong = classes.predicted()
-        predicted = [true + false for true, false in zip(right, wrong)]
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
         return {
-            **self._unknown_and_map(classes, totals),
-            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
-            "Precision(U)": ratio(tp, tp + fp),
-            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
-            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
         }
-
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gains of U-Recall, U-AP and each mAP."""
-        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.outcomes.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
-        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
-        return {
-            **counts_by_class(self.outcomes),
-            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
-            "A-OSE(detections)": on_unknown.tolist(),
-        }
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._matched.outcomes.boxes
+        weights = boxes.counts[boxes.object_image]
+
+        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 
     def table_by_image(self) -> dict[str, list[Any]]:
-        """A-OSE, U-Recall and the counts of each image."""
-        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
-        return {
-            "A-OSE": rows.pop("A-OSE"),
-            "A-OSE(detections)": rows.pop("A-OSE(detections)"),
-            "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
-            **rows,
-        }
-
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
-        boxes, taken = self.outcomes.boxes, self.taken
-        above = counts_above(self.outcomes, results, thresholds)
-        objects = ranked(taken.confidence, boxes.object_image[taken.objects])
-        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
-        return {
-            "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
-            **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
-            "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
-            "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
-        }
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
 
 
-def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
-    """The classes over which each mAP is a mean."""
-    if previously_known is None:
-        return {"mAP": known}
-    previous = as_int_list(previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
-    if not set(previous) < set(known):
-        raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
-    newly = [label for label in known if label not in previous]
-    return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}
+def matched_objects(outcomes: Outcomes) -> np.ndarray:
+    """Whether each object is matched by a true positive."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    return is_matched
+
+
+def correction_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Correction:
+    """Correct some false positives.
+
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
+
+    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
+    object for each prediction, or −1.
+    """
+    taking = going[target[going] >= 0]
+    taking = taking[~is_matched[target[taking]]]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
+    taking = taking[first_of_each(target[taking])]
+    return Correction(going, taking, target[taking], _NO_ROWS)
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate.
+
+    >>> share_of("unknown", "missed")
+    'fate(unknown, missed)'
+    """
+    return f"fate({side}, {fate})"
 
 
 # ---- detection/openset_detection.py ----------------------------------------------------------------------------------
 #
-# Images prepared once: their boxes are matched, and counts of the images give results.
+# The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
 #
-# Images are resampled, not boxes, since the boxes of one image are not independent.
+# The boxes of each image are matched once; counts of the images then give results. Images are resampled, not boxes, since
+# the boxes of one image are not independent.
 
-class PreparedOptions(DetectionOptions, Protocol):
-    """Options of `OpenSetDetection`, each of which is checked."""
+PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
 
-    per_class: bool
-    per_image: bool
-    conf_list: Sequence[float] | None
-    errors: bool
-    budget: str
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpenSetDetection(Rules):
+    """Object detection with objects of unknown classes.
+
+    Columns: see `reduce`; one-to-one matching: `match_boxes`. Options, in addition to the common ones (see `Metric`):
+
+    known_classes: ids of the known classes, required; objects of all others are unknown
+    unknown_class_id: the class by which a prediction says "unknown", which is not among them
+    iou_threshold: in (0, 1]; boxes match at IoU ≥ threshold
+    conf_threshold: predictions with a lower confidence are left out
+    count_background: whether "unknown" predictions without an object are FP_unknown
+    protocol: "ow-dln", see `one_to_one_outcomes` and `openset_detection_rates`; or "owod", see `Owod`
+    matching: which box takes an object first, see `match_boxes`; None is "iou", and Pascal VOC's with protocol="owod"
+    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
+    previously_known: the known_classes of earlier tasks, for mAP of "owod"
+    plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
+    unknown_below: predictions of known classes with a lower confidence count as unknown; with None, none does
+    average_precision: "all" or "11-point", of "owod"
+    per_class, per_image: whether to add a table, a dict of columns of one length
+    conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
+    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
+        with the gains from correcting them; see `Errors`
+    recall_budgets, budget: numbers k of predictions per image for which to add AR@k of unknown objects; see
+        `found_within`
+    box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
+
+    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
+
+    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
+    1
+    """
+
+    name = "openset_detection"
+    truth = ("num_references", "references", "ignored", "reference_remainders")
+    fixed_options = frozenset({"box_format"})
+    aliases = {"ground_truth": "references"}
+    configs = {name: {"protocol": name} for name in PROTOCOLS}
+
+    per_class: bool = False
+    per_image: bool = False
+    conf_list: Sequence[float] | None = None
+    errors: bool = False
+    recall_budgets: int | Sequence[int] | None = ()
+    budget: str = "unknown"
+    box_format: str = "xyxy"
+
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
+        self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
+        self.budget = as_choice(self.budget, "budget", BUDGETS)
+        self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
+        if self.conf_list is not None:
+            self.conf_list = as_reals(self.conf_list, "conf_list")
+        self.per_class = as_bool(self.per_class, "per_class")
+        self.per_image = as_bool(self.per_image, "per_image")
+        self.errors = as_bool(self.errors, "errors")
+        self.budget_sizes: list[int] = []  # the numbers of `recall_budgets`
+        if plain_value(self.recall_budgets) not in (None, (), []):
+            self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
+        if len(set(self.budget_sizes)) < len(self.budget_sizes):
+            raise ValueError(f"recall_budgets: expected different numbers, got {self.budget_sizes}")
 
     @property
-    def budget_sizes(self) -> list[int]:
-        """Numbers of predictions per image."""
+    def bytes_per_second(self) -> int:
+        """As of `Metric`; a resample of "ow-dln" only weights counts of images, which are matched once."""
+        return 1 << 30 if self.protocol == "ow-dln" else super().bytes_per_second
+
+    def reduce(self, predictions: Any, references: Any) -> DetectionState:
+        """Check the boxes of a batch of images and lay them out in two tables.
+
+        Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
+        "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+        y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with
+        1 for them and 0 for the others, or a `supervision.Detections`. Boxes are "xyxy", "xywh" (corner and size) or
+        "cxcywh" (centre and size), as `box_format` says, which must be "xyxy" with objects of these two libraries.
+
+        Returns a `DetectionState`.
+        Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for other types.
+        """
+        return reduce_boxes(predictions, references, self.box_format)
+
+    def as_state(self, state: Mapping[str, Any]) -> DetectionState:
+        """Check a state from elsewhere."""
+        return as_detection_state(state)
+
+    def prepare(self, state: DetectionState) -> PreparedImages:
+        """Match the boxes of each image."""
+        return PreparedImages(state, self)
 
 
 class PreparedImages(Prepared):
     """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
-    def __init__(self, state: DetectionState, protocol: type[MatchedImages], options: PreparedOptions) -> None:
-        self.state, self._options = state, options
-        boxes = select_boxes(state, protocol.rules(options))
-        lowest = [boxes.rules.iou_threshold]
-        lowest += [float(NEARBY)] if options.errors else []
-        lowest += [float(RECALL_IOUS[0])] if options.budget_sizes else []
-        overlaps = boxes.overlaps(min(lowest))
-        self.matched = protocol(boxes, overlaps.reaching(boxes.rules.iou_threshold), options)
+    def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
+        self.state, self._metric = state, metric
+        boxes, sizes = select_boxes(state, metric), metric.budget_sizes
+        lowest = min(
+            metric.iou_threshold,
+            float(NEARBY) if metric.errors else 1.0,
+            float(RECALL_IOUS[0]) if sizes else 1.0,
+        )
+        overlaps = boxes.overlaps(lowest)
+        self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
         self._own = boxes.counts
-        self.errors = Errors(self.matched, overlaps) if options.errors else None
-        self._recall = None
-        if options.budget_sizes:
-            self._recall = BudgetRecall(boxes, overlaps, options.budget_sizes, options.budget)
+        self.errors = Errors(self.matched, overlaps) if metric.errors else None
+        self._recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -5946,145 +5871,29 @@ class PreparedImages(Prepared):
 
         Raises ValueError where there is no WI of protocol="owod".
         """
-        if counts is None:
-            return self._rates(self._own)
-        images = np.zeros_like(self._own)
-        images[self._first] = counts
+        images = self._own
+        if counts is not None:
+            images = np.zeros_like(self._own)
+            images[self._first] = counts
         try:
-            return self._rates(images)
+            results = self.matched.rates(images)
         except ValueError as error:
-            raise ValueError(f"among resampled images, {error}") from None
-
-    def _rates(self, images: np.ndarray) -> Results:
-        results = self.matched.rates(images)
+            raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
         for more in (self._recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The tables by class and by image, the sweep over confidences, fates and errors."""
-        options, tables = self._options, dict[str, Any]()
-        if options.per_class:
+        metric, tables = self._metric, dict[str, Any]()
+        if metric.per_class:
             more = self.errors.table_by_class() if self.errors is not None else {}
             tables["per_class"] = {**self.matched.table_by_class(), **more}
-        if options.per_image:
+        if metric.per_image:
             tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for beside in (self._recall, self.errors):
-                tables["per_image"] |= beside.table_by_image() if beside is not None else {}
-        if options.conf_list is not None:
-            sweep = self.matched.sweep(results, options.conf_list)
-            tables["sweep"] = {"confidence": options.conf_list, **sweep}
+            for more_rows in (self._recall, self.errors):
+                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
+        if metric.conf_list is not None:
+            sweep = self.matched.sweep(results, metric.conf_list)
+            tables["sweep"] = {"confidence": metric.conf_list, **sweep}
         return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
-
-
-# The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
-
-
-PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Metric):
-    """Object detection with objects of unknown classes.
-
-    Columns: see `reduce_boxes`. Options, in addition to the common ones (see `Metric`):
-
-    known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
-    protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
-    recall_level: in (0, 1], the recall of WI in "owod"; None leaves WI out
-    previously_known: the known_classes of earlier tasks, for mAP of "owod"
-    average_precision: "all" or "11-point", of "owod"
-    per_class, per_image: whether to add a table, a dict of columns of one length
-    conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
-        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes the matches of others
-    errors: whether to add "fates" and "errors", tables of the fates of objects, and of the kinds of false positives
-        with the gains from mending them; see `Errors`
-    recall_budgets, budget: numbers k of predictions per image for which to add AR@k of unknown objects; see
-        `found_within`
-    box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
-
-    Raises ValueError for an option that the protocol does not have, and the errors of its rates.
-
-    >>> boxes, objects = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
-    >>> OpenSetDetection(known_classes=[0]).compute(predictions=[boxes], references=[objects])["FN_unknown"]
-    1
-    """
-
-    name = "openset_detection"
-    truth = ("num_references", "references", "ignored", "reference_remainders")
-    fixed_options = frozenset({"box_format"})
-    aliases = {"ground_truth": "references"}
-    configs = {name: {"protocol": name} for name in PROTOCOLS}
-
-    known_classes: Sequence[int] | None = None
-    unknown_class_id: int = Rules.unknown_class_id
-    iou_threshold: float = Rules.iou_threshold
-    conf_threshold: float = Rules.conf_threshold
-    count_background: bool = Rules.count_background
-    protocol: str = "ow-dln"
-    matching: str | None = None
-    recall_level: float | None = 0.8
-    previously_known: Sequence[int] | None = None
-    plus_one: bool = Rules.plus_one
-    unknown_below: float | None = Rules.unknown_below
-    average_precision: str = "all"
-    per_class: bool = False
-    per_image: bool = False
-    conf_list: Sequence[float] | None = None
-    errors: bool = False
-    recall_budgets: int | Sequence[int] | None = ()
-    budget: str = "unknown"
-    box_format: str = "xyxy"
-
-    def __post_init__(self) -> None:
-        """Check each option."""
-        super().__post_init__()
-        for name, check in RULE_CHECKS.items():
-            value = getattr(self, name)
-            if value is not None or name not in ("known_classes", "matching"):
-                setattr(self, name, check(value, name))
-        self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
-        self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
-        self.budget = as_choice(self.budget, "budget", BUDGETS)
-        self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
-        self.recall_level = None if self.recall_level is None else as_fraction(self.recall_level, "recall_level")
-        self.conf_list = None if self.conf_list is None else as_reals(self.conf_list, "conf_list")
-        for name in ("per_class", "per_image", "errors"):
-            setattr(self, name, as_bool(getattr(self, name), name))
-        _ = self.budget_sizes
-
-    @property
-    def budget_sizes(self) -> list[int]:
-        """The numbers of `recall_budgets`."""
-        budgets = plain_value(self.recall_budgets)
-        sizes = [] if budgets in (None, (), []) else as_int_list(budgets, "recall_budgets", 1, MAX_EXACT)
-        if len(set(sizes)) < len(sizes):
-            raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
-        return sizes
-
-    @property
-    def matched_images(self) -> type[MatchedImages]:
-        """The protocol."""
-        return PROTOCOLS[self.protocol]
-
-    @property
-    def bytes_per_second(self) -> int:
-        """As of `Metric`; a resample of "ow-dln" only weights counts of images, which are matched once."""
-        return 1 << 30 if self.protocol == "ow-dln" else super().bytes_per_second
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the protocol among the options."""
-        return self.matched_images.rules(self)
-
-    def reduce(self, predictions: Any, references: Any) -> DetectionState:
-        """Check the boxes of a batch of images and lay them out in two tables."""
-        return box_state(predictions, references, box_format=self.box_format)
-
-    def as_state(self, state: Mapping[str, Any]) -> DetectionState:
-        """Check a state from elsewhere."""
-        return as_detection_state(state)
-
-    def prepare(self, state: DetectionState) -> PreparedImages:
-        """Match the boxes of each image."""
-        return PreparedImages(state, self.matched_images, self)

@@ -1,7 +1,8 @@
-"""Corners of boxes with their rounding errors, and the exact IoU of two boxes.
+"""Boxes of images: the columns of detection laid out in two tables and checked, their exact IoU, and their order.
 
-Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it (see `reduce_boxes`),
-so that an IoU is a fraction of the numbers of the input.
+Boxes with a size in the input have rounded corners. The rounding error of each is kept beside it, so that an IoU is a
+fraction of the numbers of the input. Images are ordered by the bytes of their sorted boxes, independent of the order of
+images and of boxes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import numpy as np
 from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
 from ..arrays.box_objects import box_dict
 from ..arrays.checks import (
-    as_choice,
     as_flags,
     as_numbers,
     check_arrays,
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-_MEASURED = 1 << 13  # boxes measured at a time, so that all arrays fit the cache
+BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _TINY = 2.0**-900  # parts of areas below it may underflow
+_ROWS = 1 << 13  # rows measured or checked at a time, so that all arrays fit the cache
+_NONE = np.zeros(0, dtype=bool)
 
 
 class Corners(NamedTuple):
@@ -80,12 +82,15 @@ class Corners(NamedTuple):
         loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
         if loop is not None:
             return bool(loop(self.rounded, least))
-        parts = (self.rounded[start : start + _MEASURED].T for start in range(0, len(self.rounded), _MEASURED))
-        return all(bool((part[far] - part[far - 2] >= least).all()) for part in parts for far in (2, 3))
+        for start in range(0, len(self.rounded), _ROWS):
+            x1, y1, x2, y2 = self.rounded[start : start + _ROWS].T
+            if not ((x2 - x1 >= least).all() and (y2 - y1 >= least).all()):
+                return False
+        return True
 
 
 def repeats_zeros(remainders: np.ndarray) -> bool:
-    """Whether remainders are a view that repeats zeros, as of corners in the input (see `box_state`)."""
+    """Whether remainders are a view that repeats zeros, as of corners in the input (see `_turn_into_corners`)."""
     return len(remainders) > 1 and remainders.strides[0] == 0
 
 
@@ -128,13 +133,6 @@ def _exact_iou(box: list[float], other: list[float]) -> Fraction:
 
 def _corners(parts: Sequence[int]) -> list[int]:
     return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
-
-
-# Boxes of images: the columns of detection laid out in two tables and checked.
-
-
-BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
-_ROWS = 1 << 13  # rows checked at a time, so that all arrays fit the cache
 
 
 class DetectionState(TypedDict):
@@ -188,9 +186,8 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     return checked
 
 
-def box_state(predictions: Any, references: Any, *, box_format: str) -> DetectionState:
-    """The state of a batch: see `reduce_boxes`."""
-    as_choice(box_format, "box_format", BOX_FORMATS)
+def reduce_boxes(predictions: Any, references: Any, box_format: str) -> DetectionState:
+    """Check the boxes of a batch of images and lay them out in two tables; see `OpenSetDetection.reduce`."""
     predictions = _images(predictions, "predictions", box_format)
     references = _images(references, "references", box_format)
     boxes, num_predictions, boxes_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
@@ -218,15 +215,16 @@ def checked_table(rows: Any, name: str, width: int, numbers: np.ndarray) -> np.n
 
 
 def _images(images: Any, name: str, box_format: str) -> list[Any]:
-    images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
-    if (
-        isinstance(images, Mapping)
-        or (hasattr(images, "ndim") and images.ndim == 2)
-        or not isinstance(images, Iterable)
-        or box_dict(images, name) is not images
-    ):
-        raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    images = list(images)
+    if not isinstance(images, list):
+        images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
+        if (
+            isinstance(images, Mapping)
+            or getattr(images, "ndim", 0) == 2
+            or not isinstance(images, Iterable)
+            or box_dict(images, name) is not images
+        ):
+            raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
+        images = list(images)
     if {*map(type, images)} <= {np.ndarray, list, dict}:  # the usual case
         return images
     dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
@@ -327,9 +325,6 @@ def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
     return total, (a - (total - rest)) + (b - rest)
 
 
-_NONE = np.zeros(0, dtype=bool)
-
-
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
     """Whether a first look shows that all rows are valid, as it nearly always does; if it does not, they may be."""
     x1, y1, x2, y2, *_, label = rows.T
@@ -354,16 +349,18 @@ def plain_rows(rows: Any, corners: bool) -> bool:
 
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
-    parts = [slice(start, start + _ROWS) for start in range(0, len(table), _ROWS)]
     loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
-    def is_plain(part: slice) -> bool:
-        return _are_plain(table[part], box_format) if loop is None else loop(table[part], box_format == "xyxy")
-
-    plain = each_in_threads(is_plain, parts, [_ROWS] * len(parts), threads_for(table.size))
-    for part, clear in zip(parts, plain):
-        if not clear:
+    def check(start: int) -> None:
+        part = slice(start, start + _ROWS)
+        if not (loop(table[part], box_format == "xyxy") if loop else _are_plain(table[part], box_format)):
             _check_rows(table, part, counts, name, box_format)
+
+    starts = range(0, len(table), _ROWS)
+    if len(starts) == 1:
+        check(0)
+    elif starts:
+        each_in_threads(check, starts, [_ROWS] * len(starts), threads_for(table.size))
 
 
 def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
@@ -391,14 +388,11 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
 
 
-# The order of images by their boxes, independent of the order of images and of boxes.
-#
-# Images are ordered by the bytes of their sorted boxes. The first coordinate of an image's first box nearly always
-# decides, and so only images that share it are compared whole.
-
-
 def places_of_images(state: DetectionState) -> np.ndarray:
-    """The place of each image among the distinct ones, (N,) int64."""
+    """The place of each image among the distinct ones, (N,) int64, by the bytes of its sorted boxes.
+
+    The first coordinate of an image's first box nearly always decides, so only images that share it are compared whole.
+    """
     numbers, predictions = state["num_predictions"], state["predictions"]
     groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
     alike = np.bincount(groups)[groups] > 1

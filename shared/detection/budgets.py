@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .matching import SelectedBoxes, rank_pairs, take_free
+from .matching import RECALL_IOUS, rank_pairs, take_free
+from .outcomes import SelectedBoxes, as_rows, in_total, ratio, ratios
 from .overlap import Overlaps, Pairs
-from .protocols import as_rows, in_total, ratio, ratios
 
 BUDGETS = ("unknown", "all", "called unknown")
-RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 
 
 class BudgetRecall:

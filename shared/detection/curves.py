@@ -1,4 +1,8 @@
-"""Average precision of a class: areas under its precision-recall curve, from counts at each distinct confidence."""
+"""Average precision: precision-recall curves of classes, with images weighted by their counts, and areas under them.
+
+predictions of a class, by confidence → TP, FP at each confidence at which TP rises → area or interpolated area
+      → means over classes
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,28 @@ from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_int, as_labels, check_lengths
 from ..arrays.exact import RATIO_UNIT, rounded_sum, sum_of_shares
 from ..arrays.sorting import sorted_by_kind_with
-from ..arrays.threads import Item, Result, each_in_threads, threads_for, worth_compiling
-from .matching import FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Mending, Outcomes, SelectedBoxes
-from .protocols import ClassObjects
+from ..arrays.threads import each_in_threads, threads_for, worth_compiling
+from .outcomes import (
+    FP_KNOWN,
+    FP_UNKNOWN,
+    OUTCOMES,
+    TP_KNOWN,
+    TP_UNKNOWN,
+    ClassObjects,
+    Correction,
+    Outcomes,
+    SelectedBoxes,
+)
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+_WORK = 4  # the cost of a prediction, in scores
+_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
+_FLAG_BITS = 3
+_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
+_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
+_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
 
 
 def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
@@ -96,19 +117,6 @@ AVERAGE_PRECISIONS: dict[str, AveragePrecision] = {
 }
 
 
-# Precision-recall curves of classes, with images weighted by their counts.
-
-
-_WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
-_FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
-_FLAG_BITS = 3
-_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
-_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
-
-
 class Curve(NamedTuple):
     """TP, FP, and predictions on unknown objects, at or above some confidences, from the highest.
 
@@ -151,12 +159,12 @@ class RankedClass:
         if loop is not None:
             points = np.empty((3, len(self._right[0]) + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
-        number = counts[self.tags >> _FLAG_BITS]
+        tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
-        some = np.concatenate([np.flatnonzero(number * (self.tags & _RIGHT)), occurring[-1:], occurring[:1]])
+        some = np.concatenate([np.flatnonzero(number * (tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
-        counted = len(number) - starts
-        return Curve(*(_running(((self.tags & flag != 0) * number)[::-1])[counted] for flag in _FLAGS))
+        last = len(tags) - 1 - starts  # of those that reach the confidence, from the highest on
+        return Curve(*[np.cumsum(((tags & flag != 0) * number)[::-1])[last] for flag in _FLAGS])
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
@@ -166,7 +174,7 @@ class RankedClass:
         """Running sums of the false positives, from the most confident on; the first is 0."""
         return _running(counts[self._wrong[1][::-1]])
 
-    def mended(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> MendedClass:
+    def corrected(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> CorrectedClass:
         """The class with more true positives and without some false positives.
 
         Parameters: the confidences of those that come and of those that go, ascending, and their images.
@@ -176,7 +184,7 @@ class RankedClass:
         right = right[order]
         lowest = np.unique(right)[::-1]
         tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
-        return MendedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
+        return CorrectedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -197,11 +205,11 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-class MendedClass(NamedTuple):
-    """Changes of a class after mending, counted at its true positives, which suffices for its AP.
+class CorrectedClass(NamedTuple):
+    """Changes of a class after corrections, counted at its true positives, which suffices for its AP.
 
     tp_image: the image of each true positive, from the most confident on
-    tp, fp: (K,) how many true positives, and how many false positives of the class before mending, are at or above
+    tp, fp: (K,) how many true positives, and how many false positives of the class before them, are at or above
         each confidence of a true positive
     gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
     """
@@ -213,7 +221,7 @@ class MendedClass(NamedTuple):
     gone: np.ndarray
 
     def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the running sums of false positives before mending."""
+        """TP and FP at each of these confidences, from the running sums of false positives before them."""
         tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
         return tp, fp_sums[self.fp] - gone
 
@@ -228,17 +236,6 @@ def _running(numbers: np.ndarray) -> np.ndarray:
     sums = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(numbers, out=sums[1:])
     return sums
-
-
-def ranked_classes(outcomes: Outcomes, on_unknown: np.ndarray) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown, the rows of the predictions on an unknown object."""
-    boxes = outcomes.boxes
-    tags = _tags(outcomes)
-    tags[on_unknown] |= _ON_UNKNOWN
-    return [
-        RankedClass(*of_class)
-        for of_class in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
-    ]
 
 
 def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
@@ -265,20 +262,6 @@ def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
         tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
 
 
-def of_each_class(
-    function: Callable[[Item], Result], classes: Sequence[Item], rows: Sequence[np.ndarray]
-) -> list[Result]:
-    """The results of a function of each class; `rows` are the predictions of each.
-
-    In threads if a class has many on average: with few, threads wait for the interpreter.
-    """
-    work = [*map(len, rows)]
-    return each_in_threads(function, classes, work, threads_for(_WORK * sum(work) // len(work)))
-
-
-# The predictions and objects of all classes, with their curves, APs and means for given counts of images.
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class.
@@ -297,31 +280,32 @@ class RankedClasses:
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        return cls(outcomes, ranked_classes(outcomes, on_unknown), ClassObjects.of(outcomes.boxes), average_precision)
+        boxes, tags = outcomes.boxes, _tags(outcomes)
+        tags[on_unknown] |= _ON_UNKNOWN
+        by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
+        return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
 
-    @property
-    def boxes(self) -> SelectedBoxes:
-        """The boxes."""
-        return self.outcomes.boxes
-
-    def mended(self, mending: Mending) -> MendedClasses:
-        """Changes of the classes by mending errors."""
-        boxes = self.boxes
+    def corrected(self, correction: Correction) -> CorrectedClasses:
+        """Changes of the classes by correcting errors."""
+        boxes = self.outcomes.boxes
 
         def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
             images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
             return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
 
-        taking = by_class(mending.taking, boxes.object_rows[mending.objects])
-        going = by_class(mending.going, boxes.rows[mending.going])
+        taking = by_class(correction.taking, boxes.object_rows[correction.objects])
+        going = by_class(correction.going, boxes.rows[correction.going])
         sides = enumerate(zip(taking, going))
-        changed = {row: self.ranked[row].mended(*both) for row, both in sides if any(len(one) for one, _ in both)}
-        leaving = mending.leaving
+        changed = {row: self.ranked[row].corrected(*both) for row, both in sides if any(len(one) for one, _ in both)}
+        leaving = correction.leaving
         left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
-        return MendedClasses(changed, left)
+        return CorrectedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
-        """Count the classes where each image occurs `counts` times."""
+        """Count the classes where each image occurs `counts` times.
+
+        In threads if a class has many predictions on average: with few, threads wait for the interpreter.
+        """
         objects = self.objects.number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
@@ -329,14 +313,17 @@ class RankedClasses:
             curve = ranked.curve(counts)
             return curve, self.average_precision(curve.tp, curve.fp, number)
 
-        curves, aps = zip(*of_each_class(counted, [*zip(self.ranked, objects)], [each.tags for each in self.ranked]))
+        classes, work = [*zip(self.ranked, objects)], [len(each.tags) for each in self.ranked]
+        threads = threads_for(_WORK * sum(work) // len(work))
+        points = each_in_threads(counted, classes, work, threads) if threads > 1 else [*map(counted, classes)]
+        curves, aps = zip(*points)
         return CountedClasses(self, counts, [*curves], objects, [*aps])
 
 
-class MendedClasses(NamedTuple):
-    """Changes by mending errors: of some classes, and of the objects that no longer count."""
+class CorrectedClasses(NamedTuple):
+    """Changes by correcting errors: of some classes, and of the objects that no longer count."""
 
-    changed: dict[int, MendedClass]
+    changed: dict[int, CorrectedClass]
     leaving: ClassObjects
 
 
@@ -354,12 +341,12 @@ class CountedClasses:
     def _fp_sums(self) -> list[np.ndarray]:
         return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
 
-    def after(self, mended: MendedClasses) -> CountedClasses:
-        """The classes after errors are mended; curves stay as they were."""
-        objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
+    def after(self, corrected: CorrectedClasses) -> CountedClasses:
+        """The classes after errors are corrected; curves stay as they were."""
+        objects, aps = (np.asarray(self.objects) - corrected.leaving.number(self.counts)).tolist(), [*self.aps]
         for row, number in enumerate(objects):
-            if row in mended.changed:
-                points = mended.changed[row].points(self._fp_sums[row], self.counts)
+            if row in corrected.changed:
+                points = corrected.changed[row].points(self._fp_sums[row], self.counts)
             elif number != self.objects[row]:
                 points = self.curves[row].tp, self.curves[row].fp
             else:
@@ -367,26 +354,20 @@ class CountedClasses:
             aps[row] = self.classes.average_precision(*points, number)
         return replace(self, objects=objects, aps=aps)
 
-    def aps_of(self, group: Sequence[int]) -> list[Ratio]:
-        """The APs of the classes of a group that have objects."""
-        return [self.aps[row] for row in self.with_objects(group)]
+    def mean_ap(self, rows: Sequence[int]) -> float:
+        """The mean AP of those of some classes that have objects; 0.0 if none has."""
+        return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
-    def mean_ap(self, group: Sequence[int]) -> float:
-        """The mean AP of the classes of a group that have objects; 0.0 if none has."""
-        return mean_of(self.aps_of(group))
-
-    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
-        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
-        rows = self.with_objects(group)
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
+        """The mean of counts/totals over those of some classes that have objects, rounded once; 0/0 is 0."""
+        rows = [row for row in rows if self.objects[row]]
         ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
         return rounded_sum(ratios, len(rows)) if ratios else 0.0
 
-    def with_objects(self, group: Sequence[int]) -> list[int]:
-        """The rows of the classes of a group that have objects."""
-        labels = enumerate(self.classes.boxes.classes)
-        return [row for row, label in labels if label in group and self.objects[row]]
-
     def predicted(self) -> tuple[list[int], list[int]]:
-        """TP and FP of all predictions of each class."""
-        tp = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in self.curves]
-        return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]
+        """TP, and TP + FP, of all predictions of each class."""
+        tp, predicted = [], []
+        for curve in self.curves:
+            tp.append(int(curve.tp[-1]) if len(curve.tp) else 0)
+            predicted.append(tp[-1] + int(curve.fp[-1]) if len(curve.fp) else 0)
+        return tp, predicted

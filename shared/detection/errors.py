@@ -1,7 +1,7 @@
-"""Kinds of false positives, in the order of TIDE, separately for known and unknown objects.
+"""Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
 
-boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
-      → the kind of each false positive, and the object that it should have taken
+outcomes, boxes at IoU ≥ 1/10 → pairs of a false positive and an object → fates, kinds → counts by image → shares
+      → outcomes with one kind of errors corrected → gains of each measure, by the protocol
 """
 
 from __future__ import annotations
@@ -13,22 +13,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .matching import (
+from .matching import first_of_each, first_pairs, lowest_of_each
+from .outcomes import (
     BACKGROUND,
     FP_KNOWN,
     FP_UNKNOWN,
     IS_RIGHT,
     IS_WRONG,
     OUTCOMES,
+    Correction,
+    CountColumns,
     Outcomes,
-    first_pairs,
-    matched_objects,
-    mending,
-    without_objects,
-    without_predictions,
+    SelectedBoxes,
+    as_rows,
+    gain,
+    in_total,
+    ratio,
+    tally,
 )
 from .overlap import Overlaps, Pairs
-from .protocols import CountColumns, MatchedImages, as_rows, gain, in_total, ratio, tally
+from .ow_dln import OwDln
+from .owod import Owod
 
 NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
 FALSE_POSITIVES = (
@@ -48,6 +53,30 @@ BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
 _KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
 _KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
 _KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
+FATES = (
+    ("known", "found"),
+    ("known", "called another known"),
+    ("known", "called unknown"),
+    ("known", "badly placed"),
+    ("known", "both"),
+    ("known", "missed"),
+    ("unknown", "found"),
+    ("unknown", "called known"),
+    ("unknown", "badly placed"),
+    ("unknown", "both"),
+    ("unknown", "missed"),
+)
+_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
+_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+KEYS_OF_TABLES = frozenset(
+    [f"fate({side}, {fate})" for side, fate in FATES]
+    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
+)  # of the rates that the two tables hold, too
+_NO_ROWS = np.zeros(0, np.int64)
 
 
 class FalseOverlaps(NamedTuple):
@@ -69,15 +98,10 @@ class FalseOverlaps(NamedTuple):
         return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
 
 
-def is_false_positive(outcomes: Outcomes) -> np.ndarray:
-    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return IS_WRONG[outcomes.outcome]
-
-
 def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
     boxes, pairs = outcomes.boxes, overlaps.pairs
-    overlaps = overlaps.take(is_false_positive(outcomes)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    overlaps = overlaps.take(IS_WRONG[outcomes.outcome][pairs.rows] & ~boxes.ignored[pairs.columns])
     nearby, _ = overlaps.compared(NEARBY)
     if (nearby < 0).any():
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
@@ -87,7 +111,7 @@ def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
-def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1.
 
     The first kind that applies, where t is the IoU threshold:
@@ -105,7 +129,7 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = outcomes.boxes
-    own, other = (_best(outcomes, beside, np.flatnonzero(which)) for which in (beside.same, ~beside.same))
+    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
     says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
@@ -123,33 +147,13 @@ def kinds_of_false_positives(outcomes: Outcomes, beside: FalseOverlaps) -> tuple
     return kind, about
 
 
-def _best(outcomes: Outcomes, beside: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
     """Keep of some pairs each prediction's pair with the object that it overlaps most."""
-    boxes, pairs = outcomes.boxes, beside.pairs
-    return beside.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    boxes, pairs = outcomes.boxes, near.pairs
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
 
 
-# Fates of objects, known and unknown: found, misnamed, badly placed or missed.
-
-
-FATES = (
-    ("known", "found"),
-    ("known", "called another known"),
-    ("known", "called unknown"),
-    ("known", "badly placed"),
-    ("known", "both"),
-    ("known", "missed"),
-    ("unknown", "found"),
-    ("unknown", "called known"),
-    ("unknown", "badly placed"),
-    ("unknown", "both"),
-    ("unknown", "missed"),
-)
-_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
-_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
-
-
-def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The fate of each object, and the class that it was called; −1 for ignored objects.
 
     The first fate that applies, where t is the IoU threshold:
@@ -164,11 +168,11 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     Returns two arrays (m,): places in `FATES`, and the row of the class that a misnamed object was called, else of the
     object's own.
     """
-    boxes, pairs = outcomes.boxes, beside.pairs
+    boxes, pairs = outcomes.boxes, near.pairs
     fate = np.full(len(boxes.references), _MISSED)
-    fate[pairs.columns[~beside.same]] = _BOTH
-    fate[pairs.columns[beside.same]] = _BADLY_PLACED
-    naming = pairs.take(beside.reached & ~beside.same)
+    fate[pairs.columns[~near.same]] = _BOTH
+    fate[pairs.columns[near.same]] = _BADLY_PLACED
+    naming = pairs.take(near.reached & ~near.same)
     fate[naming.columns] = _MISNAMED
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
@@ -185,42 +189,26 @@ def object_fates(outcomes: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray,
     return place, called
 
 
-# Errors of matched boxes: fates of objects, kinds of false positives, and the gain from mending each kind.
-#
-# outcomes, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
-#                                                           → outcomes with a kind mended → gains, by the protocol
-
-
-MISSED = "missed"  # the error of objects that nothing was predicted on
-_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
-_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
-_MEASURES = ("mAP", "U-AP", "U-Recall")
-KEYS_OF_TABLES = frozenset(
-    [f"fate({side}, {fate})" for side, fate in FATES]
-    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
-)  # of the rates that the two tables hold, too
-
-
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `correction_of`.
 
     fates, called: the fate of each object and the row of the class that it was called
     kinds, about: the kind of each prediction and the object that it is about
     by_image: counts of one of each image
 
-    Mending "missed" takes the missed objects out of all denominators.
+    Correcting "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
     """
 
-    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
+    def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
         outcomes = matched.outcomes
         boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
         if threshold < NEARBY:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        beside = false_overlaps(outcomes, overlaps)
+        near = false_overlaps(outcomes, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(outcomes, beside)
-        self.kinds, self.about = kinds_of_false_positives(outcomes, beside)
+        self.fates, self.called = object_fates(outcomes, near)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, near)
         is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
@@ -231,9 +219,11 @@ class Errors:
         is_matched = matched_objects(outcomes)
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
             has_target = place < DUPLICATE
-            mended = mending(boxes, is_matched, going, self.about) if has_target else without_predictions(going)
-            matched.mend(kind, mended)
-        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
+            if has_target:
+                matched.correct(kind, correction_of(boxes, is_matched, going, self.about))
+            else:
+                matched.correct(kind, Correction(going, _NO_ROWS, _NO_ROWS, _NO_ROWS))
+        matched.correct(MISSED, Correction(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -284,6 +274,31 @@ class Errors:
         """Counts of each image."""
         rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
+
+
+def matched_objects(outcomes: Outcomes) -> np.ndarray:
+    """Whether each object is matched by a true positive."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    return is_matched
+
+
+def correction_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Correction:
+    """Correct some false positives.
+
+    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of these. All others are removed.
+
+    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
+    object for each prediction, or −1.
+    """
+    taking = going[target[going] >= 0]
+    taking = taking[~is_matched[target[taking]]]
+    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
+    taking = taking[surest]
+    taking = taking[np.argsort(target[taking], kind="stable")]
+    taking = taking[first_of_each(target[taking])]
+    return Correction(going, taking, target[taking], _NO_ROWS)
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:

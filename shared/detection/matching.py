@@ -1,23 +1,49 @@
-"""One-to-one matching of predictions and objects within each image, whatever their classes.
+"""Matching of predictions and objects within each image: one to one, whatever their classes; Pascal VOC's; and COCO's.
 
-The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of each
-image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
+One to one: the pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass
+over the list takes each pair of boxes that are both still free. Ranked by IoU, this repeatedly takes the best pair of
+each image; ranked by confidence and then IoU, it goes through the predictions of each image, most confident first, and
 gives each the free object that it overlaps most.
+
+Pascal VOC's, class by class: a prediction points at the object of its class that it overlaps most, and matches no other
+object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
+the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
+threshold.
+
+COCO's, class by class at ten IoUs: pairs of boxes of one class, ranked by confidence and then IoU, are matched one to
+one at each IoU; predictions on ignored objects are left out.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.checks import as_choice, as_counts, check_lengths
-from .boxes import Corners, DetectionState, checked_table
-from .overlap import Overlaps, Pairs, overlapping_pairs, overlaps
-from .rules import MATCHINGS, Rules, evaluated_classes, rows_of
+from ..arrays.checks import as_choice, as_counts, as_fraction, check_lengths
+from .boxes import checked_table
+from .outcomes import (
+    BACKGROUND,
+    BY_CONFIDENCE,
+    BY_IOU,
+    FP_KNOWN,
+    FP_UNKNOWN,
+    LEFT_OUT_CLASS,
+    MATCHINGS,
+    ON_IGNORED,
+    TP_KNOWN,
+    TP_UNKNOWN,
+    Outcomes,
+    Rules,
+    SelectedBoxes,
+)
+from .overlap import Overlaps, Pairs, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
 
+RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
@@ -28,7 +54,7 @@ def match_boxes(
     num_references: Any,
     iou_threshold: float = Rules.iou_threshold,
     *,
-    matching: str = Rules.matching,
+    matching: str = BY_IOU,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Match boxes one to one within each image, whatever their classes.
 
@@ -38,10 +64,10 @@ def match_boxes(
     is still free, and so on. Of equal confidences the higher IoU goes first.
     Then the smaller class and coordinates go first, so that the order of the boxes never matters.
 
-    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
-    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
+    Parameters: predictions (Σn, 6), references (Σm, 5) as `OpenSetDetection.reduce` lays them out, with the number of
+    each image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
     Returns the matched pairs as two index arrays, into predictions and into references.
-    Raises ValueError for numbers of rows that do not add up, and the errors of `reduce_boxes`.
+    Raises ValueError for numbers of rows that do not add up, and the errors of `OpenSetDetection.reduce`.
 
     >>> boxes = [[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]]
     >>> for matching in ("iou", "confidence"):
@@ -54,16 +80,17 @@ def match_boxes(
     check_lengths(num_predictions=num_predictions, num_references=num_references)
     predictions = checked_table(predictions, "predictions", 6, num_predictions)
     references = checked_table(references, "references", 5, num_references)
-    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
+    matching = as_choice(matching, "matching", MATCHINGS)
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    pairs = overlaps(predictions, references, num_predictions, num_references, threshold).reaching(threshold)
     matched = match_pairs(pairs, predictions, references, matching)
     return matched.rows, matched.columns
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    as_choice(matching, "matching", MATCHINGS)
     keys = [-predictions[pairs.rows, 4], -pairs.ranks]
-    if matching == "confidence":
+    if matching == BY_CONFIDENCE:
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
     return take_free(pairs.take(ranked), len(predictions), len(references))
@@ -149,141 +176,40 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
     return first
 
 
-# The boxes of an evaluation, and the outcome of each prediction, for any protocol.
-#
-# A protocol assigns each prediction one of seven outcomes from the boxes of its image alone, so it is determined once,
-# however many equal images each image stands for.
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold.
 
+    A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its class
+    is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the rest are
+    matched as by `match_boxes`.
 
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
-# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
 
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
+    counted, unless `count_background` makes them FP_unknown.
 
-class SelectedBoxes(NamedTuple):
-    """The boxes of a state that are evaluated: confident predictions and all objects.
+    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
+    is left out of all counts, however many such predictions there are.
 
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    counts: how many equal images each image stands for
-    image, confidence, label: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
-    rows, object_rows: the class of each prediction and of each object, as its row there
-    rules: by which they were selected
-    corners: those of predictions and of objects, exactly
+    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
+    to_ignored = boxes.ignored[pairs.columns]
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    matched = np.full(len(boxes.predictions), -1)
+    matched[pairs_matched.rows] = pairs_matched.columns
 
-    predictions: np.ndarray
-    references: np.ndarray
-    num_predictions: np.ndarray
-    num_references: np.ndarray
-    ignored: np.ndarray
-    counts: np.ndarray
-    image: np.ndarray
-    confidence: np.ndarray
-    label: np.ndarray
-    object_image: np.ndarray
-    object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
-    object_rows: np.ndarray
-    rules: Rules
-    corners: tuple[Corners, Corners]
-
-    @property
-    def known(self) -> list[int]:
-        """Ids of the known classes."""
-        return self.rules.known
-
-    @property
-    def unknown_id(self) -> int:
-        """The class by which a prediction says "unknown"."""
-        return self.rules.unknown_class_id
-
-    def overlaps(self, lowest: float) -> Overlaps:
-        """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
-
-
-class Outcomes(NamedTuple):
-    """The outcome of each prediction.
-
-    boxes: the boxes that take part
-    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
-
-
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
-    """Drop predictions below the confidence threshold, and label the objects.
-
-    With `unknown_below`, less confident predictions of known classes become "unknown".
-    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
-    are x2 − x1 + 1.
-    """
-    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
-    images = np.arange(len(num_predictions))
-    image = np.repeat(images, num_predictions)
-    remainders = state["prediction_remainders"]
-    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
-    confident = confidence >= rules.conf_threshold
-    if not confident.all():
-        image, confidence, label = image[confident], confidence[confident], label[confident]
-        predictions, remainders = predictions[confident], remainders[confident]
-        num_predictions = np.bincount(image, minlength=len(images))
-    if rules.unknown_below is not None:
-        unsure = (confidence < rules.unknown_below) & np.isin(label, rules.known)
-        label = np.where(unsure, rules.unknown_class_id, label)
-        predictions = np.column_stack([predictions[:, :5], label])
-    corners = (
-        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
-        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
-    )
-    if rules.plus_one:
-        border = np.asarray([0, 0, 1, 1])
-        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
-        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    is_known = np.isin(references[:, 4], rules.known)
-    object_label = np.where(is_known, references[:, 4], rules.unknown_class_id)
-    classes = evaluated_classes(rules.known, rules.unknown_class_id, label)
-    return SelectedBoxes(
-        predictions,
-        references,
-        num_predictions,
-        state["num_references"],
-        state["ignored"],
-        state.get("counts", np.ones(len(images), dtype=np.int64)),
-        image,
-        confidence,
-        label,
-        object_image=np.repeat(images, state["num_references"]),
-        object_label=object_label,
-        classes=classes,
-        rows=rows_of(label, classes),
-        object_rows=rows_of(object_label, classes),
-        rules=rules,
-        corners=corners,
-    )
-
-
-# Pascal VOC's matching of detections, class by class.
-#
-# A prediction points at the object of its class that it overlaps most, and matches no other object if that one is
-# taken. So no loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of
-# all predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+    label = boxes.label
+    says_unknown = label == boxes.unknown_id
+    outcome = np.full(len(label), FP_KNOWN, np.int8)
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label[rows] == called, says_unknown[rows]
+    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    return Outcomes(boxes, outcome, matched)
 
 
 def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
@@ -314,57 +240,66 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     return Outcomes(boxes, outcome, matched)
 
 
-# Changes of counts if all errors of one kind were mended.
+def coco_outcomes(boxes: SelectedBoxes, max_detections: int | None = None) -> Iterator[Outcomes]:
+    """Match predictions of known classes at IoUs of 0.5, 0.55, …, 0.95; yields the outcomes at each.
 
+    In each image and class, the most confident prediction takes the object that it overlaps most, then the next one
+    takes what is still free, and so on. A prediction that takes none is a FP, unless this share of its own area lies on
+    an ignored object, which is COCO's rule for crowds: then it is not counted. An ignored object is taken by none.
 
-class Mending(NamedTuple):
-    """Changes of outcomes by mending errors.
+    Of equal confidences the higher IoU goes first, then smaller coordinates, so that the order of the rows never
+    matters; COCO's own code takes the first row.
 
-    going: rows of the predictions that are no longer false positives
-    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
-        right class, and of the objects that they take
-    leaving: rows of the objects that no longer count
+    Parameters: max_detections, the number of the most confident predictions of each image and class that count, of
+    equal confidences those with smaller coordinates; None for all.
+    Source: Lin et al., Microsoft COCO, ECCV 2014, and its code.
     """
+    counted = np.isin(boxes.label, boxes.known)
+    if max_detections is not None:
+        counted &= _places(boxes) < max_detections
+    wrong = np.where(counted, FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    listed = boxes.overlaps(float(RECALL_IOUS[0]))
+    pairs = listed.pairs
+    same = boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns]
+    listed = listed.take(same & counted[pairs.rows] & ~boxes.ignored[pairs.columns])
+    pairs = listed.ranked()
+    order = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, -boxes.confidence[pairs.rows]])
+    listed = listed.take(order)
+    rows, on_ignored = _on_ignored(boxes, counted)
+    for iou in RECALL_IOUS:
+        taking = take_free(listed.pairs.take(listed.compared(iou)[0] >= 0), len(boxes.label), len(boxes.references))
+        outcome, matched = wrong.copy(), np.full(len(wrong), -1)
+        outcome[rows[on_ignored.compared(iou)[0] >= 0]] = ON_IGNORED
+        outcome[taking.rows], matched[taking.rows] = TP_KNOWN, taking.columns
+        yield Outcomes(boxes, outcome, matched)
 
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
+
+def _places(boxes: SelectedBoxes) -> np.ndarray:
+    """The place of each prediction among those of its image and class, by confidence, then coordinates."""
+    groups = boxes.image * len(boxes.classes) + boxes.rows
+    order = np.lexsort((*boxes.predictions[:, 3::-1].T, -boxes.confidence, groups))
+    groups, places = groups[order], np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.searchsorted(groups, groups)
+    return places
 
 
-_NO_ROWS = np.zeros(0, np.int64)
+def _on_ignored(boxes: SelectedBoxes, counted: np.ndarray) -> tuple[np.ndarray, Overlaps]:
+    """Some predictions on an ignored object of their class, and the overlap of each with its part on the object.
 
-
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
-
-
-def mending(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Mending:
-    """Mend some false positives.
-
-    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
-    already matched, by a TP or a more confident one of these. All others are removed.
-
-    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
-    object for each prediction, or −1.
+    The share of a box A that lies on B is the IoU of A and A ∩ B.
     """
-    taking = going[target[going] >= 0]
-    taking = taking[~is_matched[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
-    taking = taking[surest]
-    taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Mending(going, taking, target[taking], _NO_ROWS)
-
-
-def without_predictions(going: np.ndarray) -> Mending:
-    """Take false positives out of the evaluation."""
-    return Mending(going, _NO_ROWS, _NO_ROWS, _NO_ROWS)
-
-
-def without_objects(objects: np.ndarray) -> Mending:
-    """Take objects out of the evaluation."""
-    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)
+    ignored = np.flatnonzero(boxes.ignored)
+    numbers = np.bincount(boxes.object_image[ignored], minlength=len(boxes.num_predictions))
+    counts, starts = objects_of_rows(boxes.num_predictions, numbers)
+    parts = [np.zeros((2, 0), np.int64)]
+    for start, stop in pairwise(cuts_of_pairs(counts)):
+        rows, places = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
+        columns = ignored[places]
+        parts.append(np.stack([rows, columns])[:, counted[rows] & (boxes.rows[rows] == boxes.object_rows[columns])])
+    rows, columns = np.concatenate(parts, axis=1)
+    box, other = boxes.predictions[rows, :4], boxes.references[columns, :4]
+    shared = np.concatenate([np.maximum(box[:, :2], other[:, :2]), np.minimum(box[:, 2:], other[:, 2:])], axis=1)
+    overlap = (shared[:, :2] < shared[:, 2:]).all(axis=1)
+    one_each = np.ones(np.count_nonzero(overlap), np.int64)
+    on_ignored = overlaps(box[overlap], shared[overlap], one_each, one_each, float(RECALL_IOUS[0]))
+    return rows[overlap][on_ignored.pairs.rows], on_ignored

@@ -1,4 +1,9 @@
-"""Pairs of boxes with an IoU, in float64, that reaches a threshold, listed image by image."""
+"""Pairs of boxes by their IoU: listed image by image, compared with thresholds and ranked, exactly.
+
+The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
+threshold, or of another pair of their image, are compared in fractions of the numbers of the input, and so are boxes
+too small for float64, such as one of width 1 at 1e16.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.checks import as_fraction, as_written, check_lengths
+from ..arrays.checks import as_written, check_lengths
 from ..arrays.sorting import sorted_copy
 from ..arrays.threads import in_threads, runs_of_work, threads_for, worth_compiling
 from .boxes import Corners, box_rows, exact_ious
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time, so that all arrays fit the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
+_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
+_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Pairs(NamedTuple):
@@ -39,7 +47,7 @@ class Pairs(NamedTuple):
             if which.all():
                 return self
             which = np.flatnonzero(which)  # by which each column is taken in a third of the time
-        return Pairs(*(column[which] for column in self))
+        return Pairs(self.rows[which], self.columns[which], self.ious[which], self.ranks[which])
 
 
 def box_iou(boxes: Any, others: Any) -> np.ndarray:
@@ -65,8 +73,8 @@ def box_iou(boxes: Any, others: Any) -> np.ndarray:
 
 def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """As `box_iou`, of checked boxes."""
-    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
-    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    x1, y1, x2, y2 = np.ascontiguousarray(boxes.T, dtype=np.float64)
+    u1, v1, u2, v2 = np.ascontiguousarray(others.T, dtype=np.float64)
     width = np.minimum(x2, u2) - np.maximum(x1, u1)
     height = np.minimum(y2, v2) - np.maximum(y1, v1)
     intersection = np.maximum(width, 0) * np.maximum(height, 0)
@@ -88,13 +96,15 @@ def listed_pairs(
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
-        parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
-        listed = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        listed = []
+        for start, stop in pairwise(cuts_of_pairs(counts)):
+            rows, columns = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
+            listed.append(_pairs_reaching(predictions, references, rows, columns, threshold))
     else:
         threads = threads_for(work)
         pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
         listed = in_threads(pieces, threads)
-    return Pairs(*(np.concatenate(arrays) for arrays in zip(*listed)))
+    return listed[0] if len(listed) == 1 else Pairs(*map(np.concatenate, zip(*listed)))
 
 
 def _pairs_by_loop(
@@ -163,16 +173,10 @@ def cuts_of_pairs(counts: np.ndarray) -> list[int]:
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
 
 
-def _pairs_of(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    part: slice,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    threshold: float,
+def _pairs_reaching(
+    predictions: np.ndarray, references: np.ndarray, rows: np.ndarray, columns: np.ndarray, threshold: float
 ) -> Pairs:
-    """The pairs of a run of prediction rows."""
-    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
+    """The pairs of some rows and columns with an IoU that reaches the threshold."""
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
@@ -192,18 +196,6 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
     """Each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
     return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
-
-
-# Decide which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
-#
-# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs within this bound of a
-# threshold, or of another pair of their image, are compared in fractions, and so are boxes too small for float64, such
-# as one of width 1 at 1e16.
-
-
-_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, with some 16 rounded sums and products
-_LOST = 2.0**-30  # a box with sides of a larger relative error is left to fractions
-_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Overlaps(NamedTuple):
@@ -232,42 +224,29 @@ class Overlaps(NamedTuple):
         ious = ious.copy()
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         bound = as_written(threshold)
-        beside = [(iou > bound) - (iou < bound) for iou in exact]
-        signs[near] = np.asarray(beside, dtype=np.int8)[place]
+        sides = [(iou > bound) - (iou < bound) for iou in exact]
+        signs[near] = np.asarray(sides, dtype=np.int8)[place]
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
-        which = np.flatnonzero(which) if which.dtype == bool else which
+        if which.dtype == bool:
+            if which.all():
+                return self
+            which = np.flatnonzero(which)
         return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
-        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+        pairs = some.pairs._replace(ious=ious)
+        return Overlaps(pairs, some.images, self.error, self.corners).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
         return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
-
-
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image with an IoU of at least the threshold, exactly.
-
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
-    in (0, 1]; corners of both, where the tables are rounded.
-    """
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    return overlaps(predictions, references, num_predictions, num_references, threshold, corners).reaching(threshold)
 
 
 def overlaps(
@@ -278,22 +257,29 @@ def overlaps(
     lowest: float,
     corners: tuple[Corners, Corners] | None = None,
 ) -> Overlaps:
-    """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
+    """List all pairs of a prediction and an object of one image that may reach the lowest of some IoUs > 0.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; corners of
+    both, where the tables are rounded.
+    """
     tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = [boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf) for boxes in (ours, theirs)]
-    lost = [doubt > _LOST for doubt in doubts]
-    error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
-    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
-    if any(boxes.any() for boxes in lost):
+    if corners is None:
+        corners = Corners(tables[0], np.zeros(tables[0].shape), 0), Corners(tables[1], np.zeros(tables[1].shape), 0)
+    off, lost = 0.0, []
+    for boxes in corners:
+        doubt = boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf)
+        lost.append(doubt > _LOST)
+        off += float(doubt.max(initial=0, where=~lost[-1]))
+    error = _ROUNDING + 4 * off  # |IoU in float64 − IoU|: that of its sums, and four times that of its sides
+    pairs = listed_pairs(predictions, references, num_predictions, num_references, max(lowest, _LOW) - error)
+    if lost[0].any() or lost[1].any():
         lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
-        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
-        exact, place = exact_ious(ours, theirs, rows, columns)
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(num_predictions, num_references))
+        exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0])[pairs.rows], error, (ours, theirs))
+    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions)[pairs.rows], error, corners)
 
 
 def _pairs_of_lost(
@@ -321,7 +307,7 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
-    if not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
+    if len(order) < 2 or not (np.diff(sorted_copy(pairs.ious[order])) <= 2 * error).any():
         return pairs.ious
     order = order[np.argsort(pairs.ious[order])]
     close = np.diff(pairs.ious[order]) <= 2 * error

@@ -6,31 +6,19 @@ boxes → one-to-one matching, whatever the classes → an outcome for each pred
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .boxes import DetectionState
-from .matching import (
-    BACKGROUND,
-    FP_KNOWN,
+from .matching import one_to_one_outcomes
+from .outcomes import (
+    BY_IOU,
     FP_UNKNOWN,
-    ON_IGNORED,
-    TP_KNOWN,
     TP_UNKNOWN,
-    Mending,
-    Outcomes,
-    SelectedBoxes,
-    match_pairs,
-    select_boxes,
-)
-from .overlap import Pairs
-from .protocols import (
+    Correction,
     CountColumns,
-    DetectionOptions,
-    MatchedImages,
+    SelectedBoxes,
     as_rows,
     counts_above,
     counts_by_class,
@@ -41,58 +29,9 @@ from .protocols import (
     tally,
     unknown_by_image,
 )
-from .rules import Rules
+from .overlap import Pairs
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
-
-
-def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
-    """Count correct and wrong detections of known and of unknown objects.
-
-    A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
-    its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
-    rest are matched by `match_boxes`.
-
-    matched to →          known object                      unknown object
-    its class             TP_known                          –
-    another known class   FP_known, FN_known                FP_known, FN_unknown
-    "unknown"             FP_unknown, FN_known              TP_unknown
-
-    Unmatched objects are FN of their kind. Unmatched predictions are FP_known. If they say "unknown", they are not
-    counted, unless `count_background` makes them FP_unknown.
-
-    Ignored objects enter no count and are not matched. An unmatched prediction that reaches the IoU threshold with one
-    is left out of all counts, however many such predictions there are.
-
-    Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
-    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
-    """
-    outcomes = openset_outcomes(state, rules)
-    return in_total(counts_by_image(outcomes), outcomes.boxes.counts)
-
-
-def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
-    """Outcomes of the confident predictions; see `count_openset_detections`."""
-    boxes = select_boxes(state, rules)
-    return one_to_one_outcomes(boxes, boxes.pairs())
-
-
-def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
-    to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
-    matched = np.full(len(boxes.predictions), -1)
-    matched[pairs_matched.rows] = pairs_matched.columns
-
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
-    return Outcomes(boxes, outcome, matched)
 
 
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
@@ -103,7 +42,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
     Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
 
-    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
+    Parameters: counts by name, TP, FP, FN and total, each _known and _unknown. Source: the evaluation guide of OW-DLN.
 
     >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
     >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
@@ -120,44 +59,38 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-class OwDln(MatchedImages):
-    """Images with boxes matched one to one, whatever their classes; see `count_openset_detections`."""
+class OwDln:
+    """Images with boxes matched one to one, whatever their classes.
+
+    See `one_to_one_outcomes` and `openset_detection_rates`.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image
+    """
 
     match = staticmethod(one_to_one_outcomes)
 
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
-        if options.previously_known is not None:
-            got = f"got {options.previously_known!r}"
-            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-        if options.average_precision != "all":
-            got = f"got {options.average_precision!r}"
-            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
-
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
-        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+        self._corrections: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts; see `openset_detection_rates`."""
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, columns in self._mended.items():
+        for error, columns in self._corrections.items():
             more = in_total(columns, counts)
             after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gain of U-Recall."""
-        self._mended[error] = unknown_by_image(self.outcomes.boxes, mending)
+    def correct(self, error: str, correction: Correction) -> None:
+        """Add to the results the gain of U-Recall from correcting an error."""
+        self._corrections[error] = unknown_by_image(self.outcomes.boxes, correction)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -173,7 +106,7 @@ class OwDln(MatchedImages):
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.matching == "iou":
+        if self.outcomes.boxes.rules.one_to_one == BY_IOU:
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"

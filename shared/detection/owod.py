@@ -1,29 +1,32 @@
-"""Wilderness impact: how much unknown objects lower the precision of the known classes.
+"""Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact (WI), matched as in Pascal VOC.
 
-Dhamija et al. (2020) compare images of known objects with all images; Joseph et al. (OWOD, 2021) count the predictions
-of known classes that lie on unknown objects, as A-OSE does.
+boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
+      → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
+
+Wilderness impact says how much unknown objects lower the precision of the known classes. Dhamija et al. (2020) compare
+images of known objects with all images: WI. Joseph et al. (OWOD, 2021) count the predictions of known classes that lie
+on unknown objects, as A-OSE does: WI(OWOD).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT
-from ..arrays.checks import as_int_list
 from ..metric.results import Count, Rate, Results
 from ..ranking.quantities import least_reaching
-from .curves import AVERAGE_PRECISIONS, CountedClasses, Curve, MendedClasses, RankedClasses
-from .matching import FP_KNOWN, TP_KNOWN, Mending, Outcomes, SelectedBoxes, voc_outcomes
-from .overlap import Pairs
-from .protocols import (
+from .curves import AVERAGE_PRECISIONS, CorrectedClasses, CountedClasses, RankedClasses
+from .matching import voc_outcomes
+from .outcomes import (
+    FP_KNOWN,
+    TP_KNOWN,
+    Correction,
     CountColumns,
-    DetectionOptions,
-    MatchedImages,
+    Outcomes,
     Ranked,
+    SelectedBoxes,
     as_rows,
     counts_above,
     counts_by_class,
@@ -37,9 +40,141 @@ from .protocols import (
     tally,
     unknown_by_image,
 )
-from .rules import Rules
+from .overlap import Pairs
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
+
+
+class Owod:
+    """Images with boxes matched as in Pascal VOC.
+
+    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
+    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
+    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
+    counted.
+
+    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
+    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
+    that have objects, 0.0 if none has.
+    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
+    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
+    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
+    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
+    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
+    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
+    predictions: OWOD's code, and so the tables of papers, count these.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image
+
+    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
+    reached there.
+    Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
+    Open World Object Detection, CVPR 2021, and its code.
+    """
+
+    match = staticmethod(voc_outcomes)
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
+        rules = boxes.rules
+        self.outcomes = self.match(boxes, pairs)
+        self.taken = unknown_called_known(boxes, pairs)
+        size = len(boxes.num_predictions)
+        self.by_image = {
+            "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
+            "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
+            **counts_by_image(self.outcomes),
+        }
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[rules.average_precision])
+        known = {row: label for row, label in enumerate(boxes.classes) if label in boxes.known}
+        self._groups = {"mAP": [*known]}  # the rows of the classes over which each mAP is a mean
+        if rules.previously_known is not None:
+            previously = {row: label in rules.previously_known for row, label in known.items()}
+            self._groups["mAP(previously known)"] = [row for row, is_previous in previously.items() if is_previous]
+            self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
+        self._level = rules.recall_level
+        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
+        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
+        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
+        rates: Results = {}
+        if self._level is not None and self._closed is not None:
+            confidence = closed_set_confidence(self._closed, counts, self._level)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
+        by_recall = wilderness_by_recall(classes, self._groups["mAP"])
+        rates |= {
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
+            "WI(OWOD)": by_recall,
+            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
+            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
+            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
+        }
+        for error, (corrected, columns) in self._corrections.items():
+            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
+            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+                rates[gain(error, name)] = Rate(value - rates[name].value, None)
+        return {**rates, **totals}
+
+    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        return {
+            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-AP": ratio(*classes.aps[-1]),
+            "mAP": classes.mean_ap(self._groups["mAP"]),
+        }
+
+    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        tp, fp, fn = totals["TP_unknown"], totals["FP_unknown"], totals["FN_unknown"]
+        right, predicted = classes.predicted()
+        known, *groups = self._groups.items()
+        return {
+            **self._unknown_and_map(classes, totals),
+            **{name: classes.mean_ap(rows) for name, rows in groups},
+            "Precision(U)": ratio(tp, tp + fp),
+            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
+            "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
+        }
+
+    def correct(self, error: str, correction: Correction) -> None:
+        """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
+        columns = unknown_by_image(self.outcomes.boxes, correction)
+        self._corrections[error] = self._classes.corrected(correction), columns
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, its AP, and predictions of it on unknown objects."""
+        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
+        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
+        return {
+            **counts_by_class(self.outcomes),
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
+            "A-OSE(detections)": on_unknown.tolist(),
+        }
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A-OSE, U-Recall and the counts of each image."""
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
+        return {
+            "A-OSE": rows.pop("A-OSE"),
+            "A-OSE(detections)": rows.pop("A-OSE(detections)"),
+            "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
+            **rows,
+        }
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
+        boxes, taken = self.outcomes.boxes, self.taken
+        above = counts_above(self.outcomes, results, thresholds)
+        objects = ranked(taken.confidence, boxes.object_image[taken.objects])
+        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
+        return {
+            "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
+            **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
+            "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
+            "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
+        }
 
 
 class UnknownCalledKnown(NamedTuple):
@@ -64,12 +199,13 @@ def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKno
     return UnknownCalledKnown(np.unique(pairs.rows), objects, highest)
 
 
-def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
-    """WI(OWOD) at recalls of 0.1 to 0.9, from the curve and the number of objects of each known class."""
+def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[float]:
+    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, at recalls of 0.1 to 0.9; known, their rows."""
     opened, counted = np.zeros((2, len(TENTHS)), dtype=np.int64)
-    for curve, objects in curves:
+    for row in known:
+        curve, objects = classes.curves[row], classes.objects[row]
         if objects and len(curve.tp):
-            places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))
+            places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))  # |TP/objects − t/10|, as integers
             opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
     return ratios(opened, counted)
@@ -131,157 +267,7 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     reached = [kind.reaching(thresholds, side).tolist() for side in sides for kind in (closed.tp, closed.fp)]
     impacts = []
     for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
+        # WI = P_K / P_{K∪U} − 1, with P = TP / (TP + FP)
         below = (closed_tp + closed_fp) * all_tp
         impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
     return impacts
-
-
-# Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
-#
-# boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
-#       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
-
-
-class Owod(MatchedImages):
-    """Images with boxes matched as in Pascal VOC.
-
-    Within its class (all unknown objects form one class), a prediction points at the object of its image that it
-    overlaps most. Below the IoU threshold it is an FP, on an ignored object it is not counted; of the predictions that
-    point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
-    counted.
-
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
-    U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
-    that have objects, 0.0 if none has.
-    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
-    Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
-    P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
-    images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
-    (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
-    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
-    with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
-    predictions: OWOD's code, and so the tables of papers, count these.
-
-    Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
-    reached there.
-    Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
-    Open World Object Detection, CVPR 2021, and its code.
-    """
-
-    match = staticmethod(voc_outcomes)
-
-    @classmethod
-    def rules(cls, options: DetectionOptions) -> Rules:
-        """The rules among options; pictures, which need boxes matched one to one, match them by confidence."""
-        if options.matching is not None:
-            got = f"got {options.matching!r}"
-            raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
-        if options.count_background:
-            raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
-        return Rules(**{**rules, "matching": "confidence"})
-
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.taken = unknown_called_known(boxes, pairs)
-        size = len(boxes.num_predictions)
-        self.by_image = {
-            "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
-            "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
-            **counts_by_image(self.outcomes),
-        }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[options.average_precision])
-        self._groups = class_groups(boxes.known, options.previously_known)
-        self._level = options.recall_level
-        self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts, with WI(OWOD) as a list."""
-        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
-        rates: Results = {}
-        if self._level is not None and self._closed is not None:
-            confidence = closed_set_confidence(self._closed, counts, self._level)
-            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False, share=False)
-        of_known = zip(self.outcomes.boxes.classes[:-1], classes.curves, classes.objects)
-        by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
-        rates |= {
-            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False, share=False),
-            "WI(OWOD)": by_recall,
-            "A-OSE": Count(totals.pop("A-OSE"), higher=False),
-            "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
-            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
-        }
-        for error, (mended, columns) in self._mended.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(mended), after).items():
-                rates[gain(error, name)] = Rate(value - rates[name].value, None)
-        return {**rates, **totals}
-
-    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
-        return {
-            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": ratio(*classes.aps[-1]),
-            "mAP": classes.mean_ap(self._groups["mAP"]),
-        }
-
-    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
-        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
-        right, wrong = classes.predicted()
-        predicted = [true + false for true, false in zip(right, wrong)]
-        return {
-            **self._unknown_and_map(classes, totals),
-            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
-            "Precision(U)": ratio(tp, tp + fp),
-            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
-            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
-        }
-
-    def mend(self, error: str, mending: Mending) -> None:
-        """Add the gains of U-Recall, U-AP and each mAP."""
-        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.outcomes.boxes, mending)
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken, classes = self.outcomes.boxes, self.taken.rows, self._classes
-        on_unknown = tally(boxes.rows[taken], boxes.counts[boxes.image[taken]], len(boxes.classes))
-        return {
-            **counts_by_class(self.outcomes),
-            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
-            "A-OSE(detections)": on_unknown.tolist(),
-        }
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """A-OSE, U-Recall and the counts of each image."""
-        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.outcomes.boxes.counts).items()}
-        return {
-            "A-OSE": rows.pop("A-OSE"),
-            "A-OSE(detections)": rows.pop("A-OSE(detections)"),
-            "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
-            **rows,
-        }
-
-    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
-        """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
-        boxes, taken = self.outcomes.boxes, self.taken
-        above = counts_above(self.outcomes, results, thresholds)
-        objects = ranked(taken.confidence, boxes.object_image[taken.objects])
-        rows = ranked(boxes.confidence[taken.rows], boxes.image[taken.rows])
-        return {
-            "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
-            **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
-            "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
-            "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
-        }
-
-
-def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
-    """The classes over which each mAP is a mean."""
-    if previously_known is None:
-        return {"mAP": known}
-    previous = as_int_list(previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
-    if not set(previous) < set(known):
-        raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
-    newly = [label for label in known if label not in previous]
-    return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}

@@ -5,14 +5,9 @@ They are finer than a protocol's outcomes, which are for counting.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from .matching import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
-from .openset_detection import OpenSetDetection
-from .rules import Rules
+from .outcomes import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 
 OUTCOME_WORDS = (
     "known, right class",
@@ -36,20 +31,6 @@ OUTCOME_WORDS = (
     IGNORED,
     LEFT_OUT,
 ) = range(len(OUTCOME_WORDS))
-
-
-def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules for pictures, by which each box has one outcome.
-
-    For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
-    class.
-
-    Parameters: options of the metric by name; None stands for the default. Raises as `Rules`.
-
-    >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
-    'confidence'
-    """
-    return OpenSetDetection(**{name: value for name, value in options.items() if value is not None}).rules
 
 
 def outcomes_in_words(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import to_numpy
-from ..arrays.checks import as_real, as_scores
+from ..arrays.arrays import MAX_EXACT, to_numpy
+from ..arrays.checks import as_int, as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.rules import RULE_CHECKS, Rules
 from ..evaluation import validator
 from ..evaluation.detection import DEFAULT_CONF, Results, summary
 from ..formats.boxes.named import class_ids
@@ -39,19 +38,19 @@ class OpenSetDetectionMetrics:
     def __init__(
         self,
         known_classes: Sequence[int],
-        unknown_class_id: int = Rules.unknown_class_id,
-        iou_threshold: float = Rules.iou_threshold,
+        unknown_class_id: int = OpenSetDetection.unknown_class_id,
+        iou_threshold: float = OpenSetDetection.iou_threshold,
         **options: Any,
     ) -> None:
         self._metric = OpenSetDetection(
             known_classes=known_classes, unknown_class_id=unknown_class_id, iou_threshold=iou_threshold, **options
         )
-        _ = self._metric.rules  # checked together
+        self._metric.check_together()
 
     def update(self, predictions: Any, ground_truth: Any) -> None:
         """Add an image: rows x1, y1, x2, y2, confidence, class, and rows x1, y1, x2, y2, class.
 
-        Raises ValueError and TypeError as `reduce_boxes` does.
+        Raises ValueError and TypeError as `OpenSetDetection.reduce` does.
         """
         self._metric.add_batch(predictions=[predictions], references=[ground_truth])
 
@@ -76,7 +75,7 @@ class OpenSetValidator(validator.OpenSetValidator):
         model: Any,
         data: str | Path,
         known_classes: Sequence[int | str],
-        unknown_class_id: int = Rules.unknown_class_id,
+        unknown_class_id: int = OpenSetDetection.unknown_class_id,
         conf: float = DEFAULT_CONF,
         iou: float = 0.6,
         **options: Any,
@@ -109,7 +108,6 @@ def mark_low_confidence_as_unknown(predictions: Any, conf_threshold: float = 0.5
         boxes = boxes.reshape(0, 6)
     if boxes.shape[1] != 6:
         raise ValueError(f"predictions: expected rows of 6 numbers, got shape {tuple(boxes.shape)}")
-    boxes[boxes[:, 4] < as_real(conf_threshold, "conf_threshold"), 5] = RULE_CHECKS["unknown_class_id"](
-        unknown_id, "unknown_id"
-    )
+    below = boxes[:, 4] < as_real(conf_threshold, "conf_threshold")
+    boxes[below, 5] = as_int(unknown_id, "unknown_id", -MAX_EXACT, MAX_EXACT)
     return boxes

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..detection.matching import one_to_one_outcomes
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.ow_dln import openset_outcomes
-from ..detection.rules import Rules
+from ..detection.outcomes import select_boxes
 from ..detection.words import (
     IGNORED,
     MISSED,
@@ -41,32 +40,31 @@ class BoxOutcome(NamedTuple):
         return OUTCOME_WORDS[self.outcome]
 
 
-def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]:
+def box_outcomes(detections: Detections, **options: Any) -> list[list[BoxOutcome]]:
     """The outcomes of predicted boxes, and of objects without a matched box.
 
     Boxes are matched whatever their classes; see `match_boxes`.
 
-    Parameters: detections; rules of the metric.
+    Parameters: detections; options of openset_detection.
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
-    rules = Rules(**class_options(asdict(rules), detections))
-    state = OpenSetDetection().reduce(detections.predictions, detections.dataset.references)
-    outcomes = openset_outcomes(state, rules)
+    metric = OpenSetDetection(**class_options(options, detections))
+    state = metric.reduce(detections.predictions, detections.dataset.references)
+    boxes = select_boxes(state, metric)
+    outcomes = one_to_one_outcomes(boxes, boxes.pairs())
     predicted, true = outcomes_in_words(outcomes)
     # the boxes of `outcomes` are larger with plus_one
     predictions, references = state["predictions"], state["references"]
-    predictions = predictions[predictions[:, 4] >= rules.conf_threshold]
+    predictions = predictions[predictions[:, 4] >= metric.conf_threshold]
     labels = references[:, 4].astype(np.int64).tolist()
     images: list[list[BoxOutcome]] = [[] for _ in detections.predictions]
-    rows = zip(predictions.tolist(), outcomes.boxes.image.tolist(), outcomes.matched.tolist(), predicted.tolist())
+    rows = zip(predictions.tolist(), boxes.image.tolist(), outcomes.matched.tolist(), predicted.tolist())
     for (x1, y1, x2, y2, score, label), image, matched, outcome in rows:
         true_label = None if matched < 0 else labels[matched]
         images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), score, true_label))
-    for boxes in images:
-        boxes.sort(key=lambda box: -float(box.score or 0))
-    for (x1, y1, x2, y2, label), image, outcome in zip(
-        references.tolist(), outcomes.boxes.object_image.tolist(), true.tolist()
-    ):
+    for of_image in images:
+        of_image.sort(key=lambda box: -float(box.score or 0))
+    for (x1, y1, x2, y2, label), image, outcome in zip(references.tolist(), boxes.object_image.tolist(), true.tolist()):
         if outcome in (MISSED, IGNORED):
             images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), None, None))
     return images

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..detection.boxes import DetectionState
 from ..detection.errors import FALSE_POSITIVES, FATES, MISSED
-from ..detection.matching import IS_RIGHT
 from ..detection.openset_detection import OpenSetDetection, PreparedImages
+from ..detection.outcomes import IS_RIGHT
 from ..formats.boxes.dataset import Detections
 from .detection import class_options, says_unknown
 
@@ -137,8 +137,8 @@ def detection_errors(detections: Detections, **options: Any) -> DetectionErrors:
     Parameters: detections; options of openset_detection; options for tables have no effect.
     Raises ValueError for an iou_threshold below 1/10.
     """
-    state = OpenSetDetection().reduce(detections.predictions, detections.dataset.references)
     tables = {"conf_list": None, "recall_level": None, "confidence_level": None, "recall_budgets": ()}
     options = class_options(options, detections)
-    prepared = OpenSetDetection(**{**options, **tables, "errors": True}).prepare(state)
-    return DetectionErrors(state, prepared, says_unknown(detections, options))
+    metric = OpenSetDetection(**{**options, **tables, "errors": True})
+    state = metric.reduce(detections.predictions, detections.dataset.references)
+    return DetectionErrors(state, metric.prepare(state), says_unknown(detections, options))

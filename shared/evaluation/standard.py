@@ -13,11 +13,10 @@ from functools import partial
 import numpy as np
 
 from ..arrays.checks import as_int
-from ..detection.coco import coco_outcomes
 from ..detection.curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
-from ..detection.matching import TP_KNOWN, select_boxes
+from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.rules import Rules
+from ..detection.outcomes import TP_KNOWN, select_boxes
 from ..formats.boxes.dataset import Detections
 
 NAMES = ("mAP50", "mAP50-95", "precision", "recall")
@@ -30,7 +29,7 @@ def standard_metrics(
     detections: Detections,
     known_classes: Sequence[int],
     *,
-    conf_threshold: float = Rules.conf_threshold,
+    conf_threshold: float = OpenSetDetection.conf_threshold,
     max_detections: int | None = None,
 ) -> dict[str, float]:
     """Mean average precision, precision and recall of the known classes, by COCO's protocol.
@@ -55,25 +54,27 @@ def standard_metrics(
         max_detections = as_int(max_detections, "max_detections", 1)
     known = [*known_classes]
     # an id that is no class's: what a prediction calls unknown is left out, whatever its id
-    rules = Rules(known, unknown_class_id=min([0, *known]) - 1, conf_threshold=conf_threshold)
-    boxes = select_boxes(OpenSetDetection().reduce(detections.predictions, detections.dataset.references), rules)
+    unknown_id = min([0, *known]) - 1
+    metric = OpenSetDetection(known_classes=known, unknown_class_id=unknown_id, conf_threshold=conf_threshold)
+    boxes = select_boxes(metric.reduce(detections.predictions, detections.dataset.references), metric)
+    rows = [row for row, label in enumerate(boxes.classes) if label in known]
     nothing, average_precision = np.zeros(0, np.int64), partial(interpolated_average_precision, steps=_STEPS)
     at_ious = [
         RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)
         for outcomes in coco_outcomes(boxes, max_detections)
     ]
-    over_ious = mean_of([ap for classes in at_ious for ap in classes.aps_of(known)])
-    return dict(zip(NAMES, (at_ious[0].mean_ap(known), over_ious, *_at_highest_f1(at_ious[0], known))))
+    over_ious = mean_of([classes.aps[row] for classes in at_ious for row in rows if classes.objects[row]])
+    return dict(zip(NAMES, (at_ious[0].mean_ap(rows), over_ious, *_at_highest_f1(at_ious[0], rows))))
 
 
-def _at_highest_f1(classes: CountedClasses, group: Sequence[int]) -> tuple[float, float]:
+def _at_highest_f1(classes: CountedClasses, rows: Sequence[int]) -> tuple[float, float]:
     """Mean precision and recall at the confidence with the highest mean F1, of several the highest.
 
     F1 = 2 TP / (predictions + objects). Only the confidences of TPs are compared: no others raise it.
     """
     outcomes, ranked = classes.classes.outcomes, classes.classes.ranked
     confidences = np.unique(outcomes.boxes.confidence[outcomes.outcome == TP_KNOWN])[::-1]
-    rows, total = classes.with_objects(group), np.zeros(len(confidences))
+    rows, total = [row for row in rows if classes.objects[row]], np.zeros(len(confidences))
     if not len(confidences):
         return 0.0, 0.0
     for row in rows:
@@ -87,4 +88,4 @@ def _at_highest_f1(classes: CountedClasses, group: Sequence[int]) -> tuple[float
     ]
     right, wrong = reached[:, :, sums.index(max(sums))].T.tolist()
     predicted = [tp + fp for tp, fp in zip(right, wrong)]
-    return classes.mean_ratio(right, predicted, group), classes.mean_ratio(right, classes.objects, group)
+    return classes.mean_ratio(right, predicted, rows), classes.mean_ratio(right, classes.objects, rows)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import AnomalySuite, metric_class, true_class_ranks
+from openworld_metrics import AnomalySuite, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.regions import split_map, split_runs
 from openworld_metrics.arrays import (
@@ -25,12 +25,13 @@ from openworld_metrics.detection import (
     boxes,
     boxes as corners,
     curves as class_curves,
+    outcomes as classes,
+    outcomes as counting,
     overlap,
     overlap as pairs,
-    protocols as counting,
-    rules as classes,
 )
-from openworld_metrics.detection.matching import OUTCOMES
+from openworld_metrics.detection.outcomes import OUTCOMES
+from openworld_metrics.loading import metric_class
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import exceedance_counts, merge_counts
 from tests import cases
@@ -425,7 +426,7 @@ def test_pairs_above(way: Callable[..., Any], seed: int) -> None:
     num_found, num_true = rng.integers(0, 6, 8), rng.integers(0, 6, 8)
     corners = [rng.integers(0, 5, (n.sum(), 2)) for n in (num_found, num_true)]
     found, true = (np.hstack([x, x + rng.integers(0, 5, x.shape), np.ones((len(x), 2))]) * 1.0 for x in corners)
-    expected = overlap.overlapping_pairs(found, true, num_found, num_true, 0.25)
+    expected = overlap.overlaps(found, true, num_found, num_true, 0.25).reaching(0.25)
     for length in (3, 200):  # those beyond the length are counted, not listed
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = way(pairs.pairs_above)(found, true, num_found, num_true, 0.25, rows, columns, ious)

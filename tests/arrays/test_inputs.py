@@ -16,8 +16,9 @@ import sklearn.metrics as sk
 from datasets import Dataset
 from hypothesis import given
 
-from openworld_metrics import METRICS, metric_class, true_class_ranks
+from openworld_metrics import METRICS, true_class_ranks
 from openworld_metrics.formats.tables.npy import read_npy, read_npz
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.checking import bench
 from tests.examples import few, seeds

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.detection import boxes
-from openworld_metrics.detection.boxes import BOX_FORMATS
-from openworld_metrics.detection.openset_detection import reduce_boxes
+from openworld_metrics.detection.boxes import BOX_FORMATS, reduce_boxes
 
 ODD = [np.nan, np.inf, -np.inf, 2.0**52, 2.0**53, 2.0**53 + 2, 2.0**600, 1e308, -1e308, 5e-324, -0.0, 0.5, -1.0]
 

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from openworld_metrics import OpenSetDetection, compare
 from openworld_metrics.detection.errors import FALSE_POSITIVES, FATES, MISSED, share_of
-from openworld_metrics.detection.protocols import gain
+from openworld_metrics.detection.outcomes import gain
 from tests import cases
 from tests.detection import slow_errors as slow
 from tests.detection.test_protocols import as_dicts, as_lists, ignoring

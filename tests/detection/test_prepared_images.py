@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OpenSetDetection, compare
-from openworld_metrics.detection import matching as outcomes
+from openworld_metrics.detection import outcomes
 from openworld_metrics.detection.boxes import as_detection_state
 from openworld_metrics.detection.openset_detection import PreparedImages
 from openworld_metrics.metric.results import as_dict

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import METRICS, metric_class
+from openworld_metrics import METRICS
 from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import as_side, exceedance_counts
 from openworld_metrics.ranking.curves import AUROC, AVERAGE_PRECISION
 from tests import cases

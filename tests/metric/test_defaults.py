@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from openworld_metrics import METRICS, Metric
-from openworld_metrics.detection.rules import Rules
+from openworld_metrics.detection.outcomes import Rules
 from openworld_metrics.loading import metric_class
 from tests.package.rooms import MODULES
 

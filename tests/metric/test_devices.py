@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics import metric_class
 from openworld_metrics.anomaly import regions
 from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.checking import as_tensor, convert
 

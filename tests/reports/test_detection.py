@@ -15,7 +15,6 @@ from PIL import Image, ImageColor
 
 from openworld_metrics import evaluation, formats, reports
 from openworld_metrics.detection import words as outcomes
-from openworld_metrics.detection.rules import Rules
 from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.formats import Dataset, Detections
 from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes
@@ -25,8 +24,7 @@ OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
 
 
 def counted(made: Detections, matching: str) -> Counter[int]:
-    rules = Rules(scenes.KNOWN, unknown_class_id=999, conf_threshold=0.1, matching=matching)
-    images = evaluation.box_outcomes(made, rules)
+    images = evaluation.box_outcomes(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
     return Counter(box.outcome for boxes in images for box in boxes)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...detection.boxes import DetectionState
-from ...detection.matching import Outcomes, select_boxes
-from ...detection.openset_detection import OpenSetDetection
-from ...detection.ow_dln import one_to_one_outcomes
+from ...detection.matching import one_to_one_outcomes
+from ...detection.openset_detection import PROTOCOLS, OpenSetDetection
+from ...detection.outcomes import Outcomes, select_boxes
 from ...detection.words import (
     CALLED_UNKNOWN,
     IGNORED,
@@ -83,10 +83,10 @@ class DrawnBoxes(NamedTuple):
 def boxes_to_draw(state: DetectionState, options: Mapping[str, Any]) -> DrawnBoxes:
     """Match all boxes as the metric does, and note the outcome of each."""
     metric = OpenSetDetection(**options)
-    boxes = select_boxes(state, metric.rules)
+    boxes = select_boxes(state, metric)
     pairs = boxes.pairs()
     one_to_one = one_to_one_outcomes(boxes, pairs)
-    outcome, true_outcome = outcomes_in_words(metric.matched_images.match(boxes, pairs))
+    outcome, true_outcome = outcomes_in_words(PROTOCOLS[metric.protocol].match(boxes, pairs))
     # not `boxes.predictions`, which plus_one enlarges
     predicted = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold]
     known = boxes.object_label != boxes.unknown_id

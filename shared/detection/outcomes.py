@@ -1,0 +1,448 @@
+"""Outcomes of boxes: the options that decide them, the boxes that are evaluated, and counts of their outcomes.
+
+options, state → confident predictions, all objects → an outcome for each prediction
+      → counts by image, by class, above each confidence
+
+The outcome of a prediction depends on the boxes of its image alone. So it is determined once, however many equal images
+an image stands for, and totals are sums over the images weighted by their counts: in int64, so that an image with a
+count gives results bit-identical to the repeated image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays.arrays import MAX_EXACT
+from ..arrays.box_objects import UNKNOWN_CLASS_ID
+from ..arrays.checks import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
+from ..arrays.threads import worth_compiling
+from ..metric.metric import Metric
+from .boxes import Corners, DetectionState
+from .overlap import Overlaps, Pairs, overlaps
+
+BY_IOU, BY_CONFIDENCE = "iou", "confidence"
+MATCHINGS = (BY_IOU, BY_CONFIDENCE)
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
+COUNTED = range(BACKGROUND)  # the outcomes that are counted
+# for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
+IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+_FEW = 1 << 10  # ids of classes
+
+CountColumns = dict[str, np.ndarray]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Rules(Metric):
+    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
+
+    known_classes: Sequence[int] | None = None
+    unknown_class_id: int = UNKNOWN_CLASS_ID
+    iou_threshold: float = 0.5
+    conf_threshold: float = 0.0
+    count_background: bool = False
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
+    plus_one: bool = False
+    unknown_below: float | None = None
+    average_precision: str = "all"
+
+    def __post_init__(self) -> None:
+        """Check each option by itself, and keep it as a plain Python value."""
+        super().__post_init__()
+        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
+        if self.known_classes is not None:
+            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        if self.previously_known is not None:
+            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
+        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
+        self.count_background = as_bool(self.count_background, "count_background")
+        self.plus_one = as_bool(self.plus_one, "plus_one")
+        if self.matching is not None:
+            self.matching = as_choice(self.matching, "matching", MATCHINGS)
+        if self.unknown_below is not None:
+            self.unknown_below = as_real(self.unknown_below, "unknown_below")
+        if self.recall_level is not None:
+            self.recall_level = as_fraction(self.recall_level, "recall_level")
+
+    def check_together(self) -> None:
+        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
+        if self.protocol == "owod":
+            if self.matching is not None:
+                got = f"got {self.matching!r}"
+                raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
+            if self.count_background:
+                raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
+        else:
+            if self.previously_known is not None:
+                got = f"got {self.previously_known!r}"
+                raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+            if self.average_precision != "all":
+                got = f"got {self.average_precision!r}"
+                raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
+        if self.known_classes is None:
+            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
+        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
+        if unknown_id in known:
+            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
+        if previous is not None and not set(previous) < set(known):
+            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
+
+    @property
+    def one_to_one(self) -> str:
+        """By what boxes are matched one to one: `matching`, or its default; by confidence in pictures of "owod"."""
+        return self.matching or (BY_CONFIDENCE if self.protocol == "owod" else BY_IOU)
+
+
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that are evaluated: confident predictions and all objects.
+
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    counts: how many equal images each image stands for
+    image, confidence, label: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows, object_rows: the class of each prediction and of each object, as its row there
+    known, unknown_id: the ids of the known classes, and the class by which a prediction says "unknown"
+    rules: the options, checked
+    corners: those of predictions and of objects, exactly
+    """
+
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    counts: np.ndarray
+    image: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    classes: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    known: list[int]
+    unknown_id: int
+    rules: Rules
+    corners: tuple[Corners, Corners]
+
+    def overlaps(self, lowest: float) -> Overlaps:
+        """All pairs of a prediction and an object of one image that may reach an IoU."""
+        counts = self.num_predictions, self.num_references
+        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
+
+    def pairs(self) -> Pairs:
+        """The pairs with an IoU that reaches the threshold of the rules."""
+        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+
+
+class Outcomes(NamedTuple):
+    """The outcome of each prediction.
+
+    boxes: the boxes that take part
+    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
+        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
+    matched: the row of the object that it takes, or −1
+    """
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+class Correction(NamedTuple):
+    """Changes of outcomes by correcting errors.
+
+    going: rows of the predictions that are no longer false positives
+    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
+        right class, and of the objects that they take
+    leaving: rows of the objects that no longer count
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+def gain(error: str, measure: str) -> str:
+    """The name of a measure's gain from correcting an error.
+
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
+    """
+    return f"Δ{measure}({error})"
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Check the options together, drop predictions below the confidence threshold, and label the objects.
+
+    With `unknown_below`, less confident predictions of known classes become "unknown".
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    rules.check_together()
+    known, unknown_id = list(rules.known_classes or ()), rules.unknown_class_id
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
+    confidence, label = np.ascontiguousarray(predictions[:, 4:].T)
+    confident = confidence >= rules.conf_threshold
+    if not confident.all():
+        image, confidence, label = image[confident], confidence[confident], label[confident]
+        predictions, remainders = predictions[confident], remainders[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    if rules.unknown_below is not None:
+        unsure = (confidence < rules.unknown_below) & np.isin(label, known)
+        label = np.where(unsure, unknown_id, label)
+        predictions = np.column_stack([predictions[:, :5], label])
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    is_known = np.isin(references[:, 4], known)
+    object_label = np.where(is_known, references[:, 4], unknown_id)
+    classes = evaluated_classes(known, unknown_id, label)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        state.get("counts", np.ones(len(images), dtype=np.int64)),
+        image,
+        confidence,
+        label,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=object_label,
+        classes=classes,
+        rows=rows_of(label, classes),
+        object_rows=rows_of(object_label, classes),
+        known=known,
+        unknown_id=unknown_id,
+        rules=rules,
+        corners=corners,
+    )
+
+
+def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
+    """The known classes and those of some predictions, in ascending order; the last is "unknown".
+
+    >>> evaluated_classes([3, 1], 7, np.asarray([7.0, 5.0, 1.0]))
+    [1, 3, 5, 7]
+    >>> evaluated_classes([3, 1], 0, np.asarray([2.0]))
+    [1, 2, 3, 0]
+    """
+    return [*sorted({*known, *distinct_integers(labels)} - {unknown_id}), unknown_id]
+
+
+def distinct_integers(numbers: np.ndarray) -> list[int]:
+    """The distinct ones among integers in float64, in ascending order.
+
+    >>> distinct_integers(np.asarray([5.0, -1.0, 5.0]))
+    [-1, 5]
+    """
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if highest - lowest >= max(len(numbers), _FEW):
+        return np.unique(numbers.astype(np.int64)).tolist()
+    occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
+    loop = worth_compiling(flag_numbers, len(numbers), numbers)
+    if loop is None:
+        occurs[numbers.astype(np.int64) - lowest] = True
+    else:
+        loop(numbers, lowest, occurs)
+    return (np.flatnonzero(occurs) + lowest).tolist()
+
+
+def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
+    """Set the flag of each number, from the lowest on."""
+    for number in numbers:
+        occurs[int(number) - lowest] = True
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class, as int16 or int64."""
+    dtype = np.int16 if len(classes) < 1 << 15 else np.int64  # NumPy sorts int16 by its digits
+    lowest, number = min(classes), max(classes) - min(classes) + 1
+    if number <= max(len(labels), _FEW):  # ten times as fast as a search
+        rows = np.zeros(number, dtype)
+        rows[np.asarray(classes) - lowest] = np.arange(len(classes))
+        loop = worth_compiling(write_rows, len(labels), labels)
+        if loop is None:
+            return rows[labels.astype(np.int64) - lowest]
+        of_labels = np.empty(len(labels), dtype)
+        loop(labels, lowest, rows, of_labels)
+        return of_labels
+    *others, unknown_id = classes
+    rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
+    return np.where(labels == unknown_id, len(others), rows).astype(dtype)
+
+
+def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
+    """Write the row of each label, from the rows of all labels from the lowest on."""
+    for i in range(labels.size):
+        of_labels[i] = rows[int(labels[i]) - lowest]
+
+
+class Ranked(NamedTuple):
+    """Confidences in ascending order, and the image of each.
+
+    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
+    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
+    [11, 0, 12]
+    """
+
+    confidence: np.ndarray
+    image: np.ndarray
+
+    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
+        """How many confidences reach each threshold, with the counts of their images."""
+        before = np.concatenate([[0], np.cumsum(counts[self.image])])
+        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
+
+
+def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
+    """Confidences and their images in ascending order."""
+    order = np.argsort(confidence)
+    return Ranked(confidence[order], image[order])
+
+
+def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
+    """The predictions that have an outcome."""
+    rows = np.flatnonzero(outcomes.outcome == code)
+    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
+
+
+def counts_by_image(outcomes: Outcomes) -> CountColumns:
+    """The eight counts of one of each image."""
+    boxes, outcome = outcomes.boxes, outcomes.outcome
+    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    loop = worth_compiling(count_by_image, len(outcome), outcome)
+    if loop is None:
+        table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
+    else:
+        table = np.zeros((size, width), np.int64)
+        loop(boxes.image, outcome, table)
+    is_known = boxes.object_label != boxes.unknown_id
+    total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
+    total_unknown = np.bincount(boxes.object_image[~is_known & ~boxes.ignored], minlength=size)
+    return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
+
+
+def count_by_image(image: Any, outcome: Any, table: Any) -> None:
+    """Count the outcomes of the predictions of each image."""
+    for i in range(outcome.size):
+        table[image[i], outcome[i]] += 1
+
+
+def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
+    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
+    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(leaving, minlength=size),
+    }
+
+
+def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
+    """Sums over the images, weighted by their counts."""
+    return {name: int(counts @ column) for name, column in by_image.items()}
+
+
+def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
+    """The table by image, with each row repeated for equal images."""
+    return {name: np.repeat(column, counts) for name, column in by_image.items()}
+
+
+class ClassObjects(NamedTuple):
+    """The objects that count: the class of each, as its row in a table of some size, and its image."""
+
+    rows: np.ndarray
+    image: np.ndarray
+    size: int
+
+    @classmethod
+    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
+        """Count the objects of the boxes."""
+        counted = ~boxes.ignored
+        return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
+
+    def number(self, counts: np.ndarray) -> np.ndarray:
+        """How many there are of each class, by the counts of the images."""
+        return tally(self.rows, counts[self.image], self.size)
+
+
+def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class."""
+    boxes, width = outcomes.boxes, len(OUTCOMES)
+    size = len(boxes.classes)
+    groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
+    table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
+    objects = ClassObjects.of(boxes).number(boxes.counts)
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": [*boxes.classes],
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+def counts_above(outcomes: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from all outcomes."""
+    counts = outcomes.boxes.counts
+    reached = [ranked_outcome(outcomes, code).reaching(thresholds, counts) for code in COUNTED]
+    return _eight_counts(reached, totals["total_known"], totals["total_unknown"])
+
+
+def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of integer weights in each group.
+
+    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
+    [1099511627777, 0, 5]
+    """
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
+def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountColumns:
+    """Counts by name, from those of each counted outcome: FN = total − TP."""
+    tp_known, fp_known, tp_unknown, fp_unknown = outcomes
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [count / total if total else 0.0 for count, total in zip(counts.tolist(), totals.tolist())]
