@@ -289,6 +289,8 @@ def on_device(x: Array, like: Array) -> Array:
 
 def on_one_device(*arrays: Array) -> list[Array]:
     """Return the arrays on the device of the first of them."""
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
+        return [*arrays]
     return [on_device(array, arrays[0]) for array in arrays]
 
 
@@ -325,7 +327,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def is_narrow(x: Array) -> bool:
     """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
-    if is_numpy_array(x):
+    if isinstance(x, np.ndarray):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
@@ -475,19 +477,21 @@ _SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 def as_numbers(x: Any, name: str) -> Array:
     """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
     array = as_array(x, name)
-    if is_numpy_array(array):
+    if isinstance(array, np.ndarray):
         real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(
+            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
+        )
     return array
 
 
 def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
     """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
     xp = array_namespace(scores)
-    if not is_numpy_array(scores) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
+    if not isinstance(scores, np.ndarray) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
         return  # a maximum passes NaN on, and on a device takes half the time
     nan = xp.isnan(scores)
     if bool(xp.any(nan)):
@@ -591,7 +595,7 @@ def check_orientation(predictions: Array, references: Array) -> None:
 
 def are_ids_below(labels: Array, num_classes: int) -> bool:
     """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
+    if not isinstance(labels, np.ndarray):
         return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
     return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 
@@ -1811,7 +1815,7 @@ _SMALL = 1 << 12  # samples
 
 def joined(states: Iterable[State]) -> State:
     """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
+    states = [*filter(None, states)]
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))

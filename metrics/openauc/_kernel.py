@@ -289,6 +289,8 @@ def on_device(x: Array, like: Array) -> Array:
 
 def on_one_device(*arrays: Array) -> list[Array]:
     """Return the arrays on the device of the first of them."""
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
+        return [*arrays]
     return [on_device(array, arrays[0]) for array in arrays]
 
 
@@ -325,7 +327,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def is_narrow(x: Array) -> bool:
     """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
-    if is_numpy_array(x):
+    if isinstance(x, np.ndarray):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
@@ -518,19 +520,21 @@ _SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 def as_numbers(x: Any, name: str) -> Array:
     """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
     array = as_array(x, name)
-    if is_numpy_array(array):
+    if isinstance(array, np.ndarray):
         real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(
+            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
+        )
     return array
 
 
 def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
     """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
     xp = array_namespace(scores)
-    if not is_numpy_array(scores) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
+    if not isinstance(scores, np.ndarray) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
         return  # a maximum passes NaN on, and on a device takes half the time
     nan = xp.isnan(scores)
     if bool(xp.any(nan)):
@@ -1760,7 +1764,7 @@ _SMALL = 1 << 12  # samples
 
 def joined(states: Iterable[State]) -> State:
     """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
+    states = [*filter(None, states)]
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))
@@ -3701,14 +3705,16 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
 
     The bits are cut into pieces, with a sum for each that int64 holds.
     """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
     """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+    Returns (low, part) of each, with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -3716,10 +3722,8 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:

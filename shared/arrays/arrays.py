@@ -233,6 +233,8 @@ def on_device(x: Array, like: Array) -> Array:
 
 def on_one_device(*arrays: Array) -> list[Array]:
     """Return the arrays on the device of the first of them."""
+    if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
+        return [*arrays]
     return [on_device(array, arrays[0]) for array in arrays]
 
 
@@ -269,7 +271,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def is_narrow(x: Array) -> bool:
     """Whether numbers take at most 16 bits, in a type that can be joined with any other without rounding."""
-    if is_numpy_array(x):
+    if isinstance(x, np.ndarray):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 

@@ -21,7 +21,6 @@ from .arrays import (
     is_bfloat16,
     is_floating,
     is_narrow,
-    is_numpy_array,
     no_number,
     on_device,
     on_one_device,
@@ -224,19 +223,21 @@ _SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 def as_numbers(x: Any, name: str) -> Array:
     """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
     array = as_array(x, name)
-    if is_numpy_array(array):
+    if isinstance(array, np.ndarray):
         real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(f"{name}: expected numbers, got {no_number(array) if is_numpy_array(array) else array.dtype}")
+        raise TypeError(
+            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
+        )
     return array
 
 
 def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
     """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
     xp = array_namespace(scores)
-    if not is_numpy_array(scores) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
+    if not isinstance(scores, np.ndarray) and math.prod(scores.shape) and not bool(xp.isnan(xp.max(scores))):
         return  # a maximum passes NaN on, and on a device takes half the time
     nan = xp.isnan(scores)
     if bool(xp.any(nan)):
@@ -354,7 +355,7 @@ def check_orientation(predictions: Array, references: Array) -> None:
 
 def are_ids_below(labels: Array, num_classes: int) -> bool:
     """Whether all int64 ids are in [0, num_classes)."""
-    if not is_numpy_array(labels):
+    if not isinstance(labels, np.ndarray):
         return bool(array_namespace(labels).all((labels >= 0) & (labels < num_classes)))
     return int(labels.view(np.uint64).max(initial=0)) < num_classes  # a negative one is large as an unsigned one
 

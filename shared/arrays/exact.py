@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from operator import lshift
 from typing import Any, NamedTuple
@@ -50,14 +50,16 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
 
     The bits are cut into pieces, with a sum for each that int64 holds.
     """
-    xp = array_namespace(sizes)
-    return sum(int(xp.sum(sizes * part)) << low for low, part in pieces(values, bits, total))
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
     """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
-    Yields (low, part), with values = Σ part·2^low; `total` is the sum of the sizes.
+    Returns (low, part) of each, with values = Σ part·2^low; `total` is the sum of the sizes.
 
     >>> import numpy as np
     >>> [(low, part.tolist()) for low, part in pieces(np.asarray([5, 9]), 4, 2**59)]
@@ -65,10 +67,8 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     """
     piece = 62 - total.bit_length()
     if bits <= piece:
-        yield 0, values
-        return
-    for low in range(0, bits, piece):
-        yield low, (values >> low) & ((1 << piece) - 1)
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:

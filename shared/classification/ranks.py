@@ -22,7 +22,6 @@ from ..arrays.arrays import (
     bfloat16_bits,
     device_of,
     is_floating,
-    is_numpy_array,
     on_one_device,
     row_blocks,
 )
@@ -101,7 +100,7 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
     work = math.prod(scores.shape)
     matrix: Any = scores
     count: Callable[..., int] = row_ranks
-    if not is_numpy_array(scores) or scores.dtype.kind != "f" or scores.itemsize <= 2:
+    if not isinstance(scores, np.ndarray) or scores.dtype.kind != "f" or scores.itemsize <= 2:
         matrix, count = bfloat16_bits(scores), row_ranks_bfloat16
     loop = None if matrix is None else worth_compiling(count, work, labels)
     if loop is not None:  # it takes the matrix as it is; NumPy takes blocks that fit the cache
@@ -112,8 +111,9 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
         return None
     if count is not row_ranks:
         loop = worth_compiling(row_ranks, work, labels)
-    cut = row_blocks(scores, "predictions")
-    blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
+    blocks = []
+    for rows, block in row_blocks(scores, "predictions"):
+        blocks.append(_block_ranks(block, labels[rows], rows.start, loop))
     if len(blocks) == 1:
         return blocks[0]
     above, tied, correct = (array_namespace(labels).concat(parts) for parts in zip(*blocks))

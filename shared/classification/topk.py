@@ -353,7 +353,10 @@ class TopK(Metric):
         """The mean accuracy over the k of each key."""
         ranks, spans = self._ranks_and_spans(state)
         values = topk_rates(ranks, spans, ties=self.ties, average=self.average, one=100 if self.percent else 1)
-        return {key: Rate(value, True, share=not self.percent) for key, value in values.items()}
+        results: Results = {}
+        for key, value in values.items():
+            results[key] = Rate(value, True, share=not self.percent)
+        return results
 
     def _ranks_and_spans(self, state: TopkState) -> tuple[Ranks, Mapping[str, range | None]]:
         width = int(state["predictions_width"])

@@ -22,7 +22,7 @@ _SMALL = 1 << 12  # samples
 
 def joined(states: Iterable[State]) -> State:
     """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [state for state in states if state]
+    states = [*filter(None, states)]
     if len(states) < 2:
         return states[0] if states else {}
     check_total(sum(map(num_samples, states)))
