@@ -3112,10 +3112,12 @@ def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
 
     With "expected", how many of the tied + 1 places that it may take are, over all ks.
     """
+    needed = above + tied if ties == "strict" else above  # fewer than the classes; a hit at every k > needed
+    if ties != "expected" and len(ks) == 1:
+        return needed < ks[-1]
     xp = array_namespace(above, tied)
     if ties != "expected":
-        needed = above + tied if ties == "strict" else above  # fewer than the classes; a hit at every k > needed
-        return needed < ks[-1] if len(ks) == 1 else xp.clip(ks[-1] - xp.astype(needed, xp.int64), 0, len(ks))
+        return xp.clip(ks[-1] - xp.astype(needed, xp.int64), 0, len(ks))
     above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
 

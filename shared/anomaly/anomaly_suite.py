@@ -126,7 +126,7 @@ class AnomalySuite(AnomalyOptions):
         return PreparedMaps(self, state, parts)
 
     def _parts(self, state: AnomalyState) -> dict[str, Callable[[], MapRates]]:
-        """What the parts of the results are made by, level by level."""
+        """The functions that prepare the parts of the results, level by level."""
         parts: dict[str, Callable[[], MapRates]] = {}
         for level in self.chosen_levels:
             if level == "image":

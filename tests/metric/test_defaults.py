@@ -81,14 +81,3 @@ def test_defaults_are_in_the_fields_of_metrics_alone() -> None:
     """Elsewhere an argument of an option's name is required, reads the default, or is off."""
     elsewhere = {default.name for default in DEFAULTS if own_value(default.value)} - FIELDS
     assert elsewhere == OTHERS
-
-
-def test_public_forms_of_reducers_read_their_defaults_from_the_fields() -> None:
-    """Also one that is off."""
-    of_reducers = [default for default in DEFAULTS if "reduce_" in default.name]
-    assert len(of_reducers) >= 11
-    kinds = {field.split(".")[-2] for field in FIELDS}
-    for name, value in of_reducers:
-        kind, _, option = ast.unparse(value).partition(".")
-        assert kind in kinds, name
-        assert option == name.rpartition(".")[2], name

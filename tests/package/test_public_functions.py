@@ -15,14 +15,20 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
+from openworld_metrics.classification.ranks import listed_ranks
+from openworld_metrics.classification.topk import accuracy
+from openworld_metrics.detection.boxes import reduce_boxes
 from openworld_metrics.open_set.samples import known_unknown_state
 from openworld_metrics.ranking.counts import exceedance_counts
 
 LARGE = 600_000  # scores, from which compiled loops are taken
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(om, name) for name in om.__all__ if inspect.isfunction(getattr(om, name))},
+    "accuracy": accuracy,
     "exceedance_counts": exceedance_counts,
     "known_unknown_state": known_unknown_state,
+    "listed_ranks": listed_ranks,
+    "reduce_boxes": reduce_boxes,
     "MacroOpenF().reduce": om.MacroOpenF().reduce,
     "OODBench().reduce": om.OODBench().reduce,
     "AnomalySuite.reduce": om.AnomalySuite().reduce,
@@ -126,7 +132,7 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "precision_recall_curve": (sides, {}),
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
-        "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {}),
+        "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {"box_format": "xyxy"}),
         "AnomalySuite.reduce": ({"predictions": maps, "references": masks}, {}),
         "known_unknown_state": (xcurve, {}),
         "OODBench().reduce": ({"predictions": scores, "references": labels}, {}),
@@ -142,7 +148,7 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
 
 
 # what functions take that hold no arrays of theirs
-NO_ARRAYS = {"state", "metric", "name", "results"}
+NO_ARRAYS = {"state", "data", "metric", "name", "results"}
 TAKEN = sorted(calls(np.random.default_rng(0)))
 
 
@@ -317,3 +323,13 @@ from openworld_metrics import *
 assert OpenAUC is openworld_metrics.OpenAUC
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_face_is_small_and_every_function_has_an_example() -> None:
+    assert len(om.__all__) <= 45
+    public = [getattr(om, name) for name in om.__all__]
+    assert [each.__name__ for each in public if callable(each) and not _has_example(each)] == []
+
+
+def _has_example(function: Any) -> bool:
+    return function is om.Metric or ">>> " in (inspect.getdoc(function) or "")

@@ -33,7 +33,7 @@ def interval(low: float, high: float, digits: int | None = None) -> str:
 
 
 def typographic(text: str) -> str:
-    """A text of numbers with minus signs for hyphens."""
+    """A text of numbers with minus signs for hyphens, as reports and pages print it."""
     return text.replace("-", "−")
 
 
