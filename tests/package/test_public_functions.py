@@ -132,7 +132,10 @@ def calls(rng: np.random.Generator) -> dict[str, tuple[Columns, Columns]]:
         "precision_recall_curve": (sides, {}),
         "pro_curve": (pixels, {}),
         "proportion_interval": ({"count": np.asarray(3), "total": np.asarray(n)}, {}),
-        "reduce_boxes": ({"predictions": [predictions, predictions[:2]], "references": [references, references]}, {"box_format": "xyxy"}),
+        "reduce_boxes": (
+            {"predictions": [predictions, predictions[:2]], "references": [references, references]},
+            {"box_format": "xyxy"},
+        ),
         "AnomalySuite.reduce": ({"predictions": maps, "references": masks}, {}),
         "known_unknown_state": (xcurve, {}),
         "OODBench().reduce": ({"predictions": scores, "references": labels}, {}),
