@@ -2577,8 +2577,8 @@ class Metric:
         # options were checked at load
         metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
         with self._lock:
-            for name in self.fixed_options & overrides.keys():
-                if self._batches and differ(getattr(metric, name), getattr(self, name)):
+            for name in overrides if self._batches else ():
+                if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
             last = [metric._reduced(columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 
 import openworld_metrics
+from openworld_metrics.loading import metric_class
 
 SITE = os.environ.get("BUILT_DOCS")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -138,7 +139,7 @@ def test_copying_takes_no_prompts_and_no_outputs(page: Any, address: str) -> Non
 def test_the_page_of_classes_lists_the_eight_first(page: Any, address: str) -> None:
     page.goto(f"{address}/api/metrics.html")
     names = page.eval_on_selector_all("article h3", "all => all.map(each => each.id.split('.').pop())")
-    assert names[:8] == [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
+    assert names[:8] == [metric_class(name).__name__ for name in openworld_metrics.METRICS]
     assert page.locator("article li code").first.is_visible()  # options are lists
     assert page.locator("article p a[href*='match_boxes'] code").first.is_visible()  # names lead to their documentation
 
