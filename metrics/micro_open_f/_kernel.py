@@ -25,7 +25,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
@@ -2393,6 +2393,18 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 
+def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
+
+    @wraps(check)
+    def noting(metric: Any) -> None:
+        check(metric)
+        names = (*metric.options,)
+        metric._checked_options = names, [*map(id, map(vars(metric).get, names))]
+
+    return noting
+
+
 class _Options:
     """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
 
@@ -2460,8 +2472,10 @@ class Metric:
     groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`."""
+        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
         super().__init_subclass__(**kwargs)
+        if "__post_init__" in cls.__dict__:
+            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
@@ -2497,6 +2511,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
+        self._checked_options: tuple[tuple[str, ...], list[int]] = (), []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2543,8 +2558,9 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        # options were checked at load
-        metric = self.with_options(overrides) if overrides or self._core is not type(self) else self
+        names, checked = self._checked_options
+        as_checked = [*map(id, map(vars(self).get, names))] == checked and self._core is type(self)
+        metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):

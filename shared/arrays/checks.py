@@ -64,8 +64,10 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
 
 def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
+    checked = []
+    for item in _items(value, name, "an int or a list of ints", numbers.Integral):
+        checked.append(as_int(item, name, low, high))
+    return checked
 
 
 def plain_value(value: Any) -> Any:

@@ -225,3 +225,15 @@ def test_lists_that_can_be_read_once(name: str, option: str, values: tuple[Any, 
     expected = metric_class(name)(**{**options, option: list(values)}).compute(**columns)
     assert metric_class(name)(**{**options, option: iter(values)}).compute(**columns) == expected
     assert metric_class(name)(**options).compute(**columns, **{option: iter(values)}) == expected
+
+
+@every_metric
+def test_an_option_that_is_assigned_is_checked_and_applied(name: str) -> None:
+    columns, options = cases.draw(name, 3)
+    metric = metric_class(name)(**options)
+    metric.groups_without = "never"
+    with pytest.raises(ValueError, match="groups_without: expected one of"):
+        metric.compute(**columns)
+    metric.groups_without, metric.confidence_level, metric.n_resamples = "skip", 0.9, 3
+    expected = metric_class(name)(**options, groups_without="skip", confidence_level=0.9, n_resamples=3)
+    assert metric.compute(**columns) == expected.compute(**columns)
