@@ -21,7 +21,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -29,7 +29,7 @@ from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import or_
+from operator import is_, or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
@@ -91,7 +91,7 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
-_WIDE = (np.dtype(np.float32), np.dtype(np.float64))
+WIDE = (np.dtype(np.float32), np.dtype(np.float64))
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -311,7 +311,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
     Raises ValueError for what float64 would round: 64-bit integers beyond 2^53, and longer floats.
     """
-    if isinstance(x, np.ndarray) and x.dtype in _WIDE:  # the usual case, and fast
+    if isinstance(x, np.ndarray) and x.dtype in WIDE:  # the usual case, and fast
         return x
     xp = array_namespace(x)
     if x.dtype in (xp.float32, xp.float64):
@@ -451,7 +451,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 _LABELS = np.dtype(np.int64)
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -502,7 +501,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
+    if type(x) is np.ndarray and x.dtype in WIDE:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
@@ -1503,7 +1502,6 @@ class Rate(NamedTuple):
     error: a bound on |value − value of the uncut scores|; None if no scores were cut
     threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
-    meaning: what it says, in a few words; "" if its name does
     """
 
     value: float
@@ -1512,7 +1510,6 @@ class Rate(NamedTuple):
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
-    meaning: str = ""
 
     def text(self, digits: int | None = None, *, percent: bool = False) -> str:
         """The value as text, as by `number_text`; with `percent`, a share is in percent."""
@@ -1577,7 +1574,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`, its `meaning`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -1596,8 +1593,7 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
-        kind = {"kind": "rate", "higher": result.higher, "share": result.share}
-        return {**kind, "meaning": result.meaning} if result.meaning else kind
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
         return {"kind": "count", "higher": result.higher}
     return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
@@ -2176,6 +2172,11 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     return low, high
 
 
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
 def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter.
 
@@ -2357,20 +2358,22 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
 
 
 def _part(metric: Any, name: str, state: State) -> Part:
-    with nullcontext() if name == ALL else named(name):
+    with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
+def named(group: str) -> AbstractContextManager[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
+    return nullcontext() if group == ALL else _named(group)
+
+
 @contextmanager
-def named(group: str) -> Iterator[None]:
-    """Name the group in a ValueError."""
+def _named(group: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if group == ALL:  # of all samples, or of groups that share some
-            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 
@@ -2407,7 +2410,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     def noting(metric: Any) -> None:
         check(metric)
         names = (*metric.options,)
-        metric._checked_options = names, [*map(id, map(vars(metric).get, names))]
+        metric._checked_options = names, [*map(vars(metric).get, names)]
 
     return noting
 
@@ -2509,7 +2512,7 @@ class Metric:
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
+        self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -2518,7 +2521,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[int]] = (), []
+        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2566,7 +2569,7 @@ class Metric:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
         names, checked = self._checked_options
-        as_checked = [*map(id, map(vars(self).get, names))] == checked and self._core is type(self)
+        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():
@@ -2912,7 +2915,7 @@ def _read_state(answer: Path, rank: int) -> State:
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):

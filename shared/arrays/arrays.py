@@ -35,7 +35,7 @@ State = dict[str, Array]  # of any metric; each has a TypedDict beside its reduc
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
-_WIDE = (np.dtype(np.float32), np.dtype(np.float64))
+WIDE = (np.dtype(np.float32), np.dtype(np.float64))
 _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types start that NumPy does not have
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
@@ -255,7 +255,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
     Raises ValueError for what float64 would round: 64-bit integers beyond 2^53, and longer floats.
     """
-    if isinstance(x, np.ndarray) and x.dtype in _WIDE:  # the usual case, and fast
+    if isinstance(x, np.ndarray) and x.dtype in WIDE:  # the usual case, and fast
         return x
     xp = array_namespace(x)
     if x.dtype in (xp.float32, xp.float64):

@@ -15,6 +15,7 @@ import numpy as np
 
 from .arrays import (
     MAX_EXACT,
+    WIDE,
     Array,
     array_namespace,
     as_array,
@@ -199,7 +200,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 _LABELS = np.dtype(np.int64)
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
@@ -250,7 +250,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if type(x) is np.ndarray and x.dtype in _FLOATS:  # the usual case, and fast
+    if type(x) is np.ndarray and x.dtype in WIDE:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()

@@ -9,7 +9,7 @@ of threads changes no bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -347,20 +347,22 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
 
 
 def _part(metric: Any, name: str, state: State) -> Part:
-    with nullcontext() if name == ALL else named(name):
+    with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
+def named(group: str) -> AbstractContextManager[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
+    return nullcontext() if group == ALL else _named(group)
+
+
 @contextmanager
-def named(group: str) -> Iterator[None]:
-    """Name the group in a ValueError."""
+def _named(group: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if group == ALL:  # of all samples, or of groups that share some
-            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 

@@ -194,7 +194,7 @@ def _read_state(answer: Path, rank: int) -> State:
 # Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, wraps
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.checks import as_choice, as_confidence_level, as_int
 from .arguments import COUNTS, differ, present, reduced_batch, sort_arguments, unknown_name
-from .bootstrap import MAX_RESAMPLES, ByGroup, Part, prepared_parts, results_and_replicates, summary
+from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
@@ -52,7 +53,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     def noting(metric: Any) -> None:
         check(metric)
         names = (*metric.options,)
-        metric._checked_options = names, [*map(id, map(vars(metric).get, names))]
+        metric._checked_options = names, [*map(vars(metric).get, names)]
 
     return noting
 
@@ -154,7 +155,7 @@ class Metric:
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
             self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
+        self.n_resamples = as_resamples(self.n_resamples)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -163,7 +164,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[int]] = (), []
+        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -211,7 +212,7 @@ class Metric:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
         names, checked = self._checked_options
-        as_checked = [*map(id, map(vars(self).get, names))] == checked and self._core is type(self)
+        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():

@@ -22,7 +22,6 @@ class Rate(NamedTuple):
     error: a bound on |value − value of the uncut scores|; None if no scores were cut
     threshold: of the decisions score > threshold; None if there is none, or none is shown
     interval: the bounds of its confidence interval
-    meaning: what it says, in a few words; "" if its name does
     """
 
     value: float
@@ -31,7 +30,6 @@ class Rate(NamedTuple):
     error: float | None = None
     threshold: float | None = None
     interval: Interval | None = None
-    meaning: str = ""
 
     def text(self, digits: int | None = None, *, percent: bool = False) -> str:
         """The value as text, as by `number_text`; with `percent`, a share is in percent."""
@@ -96,7 +94,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`, its `meaning`."""
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -115,8 +113,7 @@ class Summary(NamedTuple):
 def kind_of(result: Any) -> dict[str, Any]:
     """Describe the kind of a result as a dict for JSON."""
     if isinstance(result, Rate):
-        kind = {"kind": "rate", "higher": result.higher, "share": result.share}
-        return {**kind, "meaning": result.meaning} if result.meaning else kind
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
     if isinstance(result, Count):
         return {"kind": "count", "higher": result.higher}
     return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}

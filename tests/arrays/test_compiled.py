@@ -13,22 +13,17 @@ from openworld_metrics import AnomalySuite, true_class_ranks
 from openworld_metrics.anomaly import aupro
 from openworld_metrics.anomaly.regions import split_map, split_runs
 from openworld_metrics.arrays import (
-    exact as ratios,
+    exact,
     sorting,
-    sorting as halving,
-    sorting as radix,
     threads as compiled,
 )
 from openworld_metrics.arrays.sorting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
 from openworld_metrics.detection import (
     boxes,
-    boxes as corners,
-    curves as class_curves,
-    outcomes as classes,
-    outcomes as counting,
+    curves,
+    outcomes,
     overlap,
-    overlap as pairs,
 )
 from openworld_metrics.detection.outcomes import OUTCOMES
 from openworld_metrics.loading import metric_class
@@ -89,24 +84,24 @@ counts_of_threads = pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_radix_sorted(
     way: Callable[..., Any], threads: int, bucket: int, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(radix, "compiled", way)
-    monkeypatch.setattr(radix, "threads_for", lambda _: threads)
-    monkeypatch.setattr(radix, "_BUCKET", bucket)
+    monkeypatch.setattr(sorting, "compiled", way)
+    monkeypatch.setattr(sorting, "threads_for", lambda _: threads)
+    monkeypatch.setattr(sorting, "_BUCKET", bucket)
     rng = np.random.default_rng(0)
     with np.errstate(over="ignore"):
         scores = (rng.choice(FEW[name], 500) if len(FEW[name]) else FEW[name]).astype(dtype)
     before = scores.copy()
     kinds, payload = (rng.integers(0, most, len(scores)).astype(np.uint8) for most in (3, 256))
-    (alone, *_), found = radix.radix_sorted(scores), radix.radix_sorted(scores, kinds, 3, payload)
+    (alone, *_), found = sorting.radix_sorted(scores), sorting.radix_sorted(scores, kinds, 3, payload)
     np.testing.assert_array_equal(alone, np.sort(scores))
     assert found.ends.tolist() == [0, *np.cumsum(np.bincount(kinds, minlength=3)).tolist()]
     order = np.lexsort((~np.signbit(scores), scores, kinds))  # −0.0 before 0.0
     np.testing.assert_array_equal(found.scores.view(f"u{scores.itemsize}"), scores[order].view(f"u{scores.itemsize}"))
     np.testing.assert_array_equal(found.payload, payload[order])  # equal scores stay in their order
     wide = payload.astype(np.uint64) + np.uint64(2**60 + 1)  # which float64 would round
-    np.testing.assert_array_equal(radix.radix_sorted(scores, kinds, 3, wide).payload, wide[order])
+    np.testing.assert_array_equal(sorting.radix_sorted(scores, kinds, 3, wide).payload, wide[order])
     np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), before.view(f"u{scores.itemsize}"))
-    radix.radix_sorted(scores, in_place=True)
+    sorting.radix_sorted(scores, in_place=True)
     np.testing.assert_array_equal(scores.view(f"u{scores.itemsize}"), alone.view(f"u{scores.itemsize}"))
 
 
@@ -158,13 +153,13 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 @dtypes
 def test_sort_halves(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halving, "_MOVED", 3)
+    monkeypatch.setattr(sorting, "_MOVED", 3)
     for sample in (1, 8, 1 << 15):  # a sample of one score misleads
-        monkeypatch.setattr(halving, "_SAMPLE", sample)
+        monkeypatch.setattr(sorting, "_SAMPLE", sample)
         for length in (2, 3, 10, 1001):
             scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
             expected = np.sort(scores)
-            halving.sort_halves(scores, threads)
+            sorting.sort_halves(scores, threads)
             np.testing.assert_array_equal(scores, expected)
 
 
@@ -193,11 +188,11 @@ def test_the_sort_is_chosen_by_processor(
 @ways
 @dtypes
 def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(radix, "compiled", way)
+    monkeypatch.setattr(sorting, "compiled", way)
     unsigned = dtype.replace("float", "uint")
     for nan in NAN[dtype]:
         scores = np.asarray([*SPECIAL.astype(dtype).view(unsigned), nan, 5], dtype=unsigned).view(dtype)
-        scores = radix.radix_sorted(scores).scores
+        scores = sorting.radix_sorted(scores).scores
         assert np.isnan(scores[[0, -1]]).sum() == 1
 
 
@@ -300,8 +295,8 @@ def test_sides_reach(way: Callable[..., Any], seed: int) -> None:
     rounded = table[:, :4]
     shortest = min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
     for least in (shortest, np.nextafter(shortest, 9)):
-        assert way(corners.sides_reach)(rounded, least) == (least == shortest)
-        assert corners.Corners(rounded, np.zeros_like(rounded), 0)._sides_reach(least) == (least == shortest)
+        assert way(boxes.sides_reach)(rounded, least) == (least == shortest)
+        assert boxes.Corners(rounded, np.zeros_like(rounded), 0)._sides_reach(least) == (least == shortest)
 
 
 @ways
@@ -309,14 +304,14 @@ def test_sides_reach(way: Callable[..., Any], seed: int) -> None:
 def test_classes_of_boxes(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     known, labels = [3, 1, -2], rng.integers(-4, 9, 30).astype(np.float64)
-    found = classes.evaluated_classes(known, 5, labels)
+    found = outcomes.evaluated_classes(known, 5, labels)
     occurs = np.zeros(13, dtype=bool)
-    way(classes.flag_numbers)(labels, -4, occurs)
+    way(outcomes.flag_numbers)(labels, -4, occurs)
     assert (np.flatnonzero(occurs) - 4).tolist() == sorted(set(labels.astype(int).tolist()))
     rows, places = np.empty(30, np.int16), np.zeros(13, np.int16)
     places[np.asarray(found) + 4] = np.arange(len(found))
-    way(classes.write_rows)(labels, -4, places, rows)
-    assert rows.tolist() == classes.rows_of(labels, found).tolist() == [found.index(label) for label in labels]
+    way(outcomes.write_rows)(labels, -4, places, rows)
+    assert rows.tolist() == outcomes.rows_of(labels, found).tolist() == [found.index(label) for label in labels]
 
 
 @ways
@@ -326,13 +321,13 @@ def test_outcomes_of_images(way: Callable[..., Any], seed: int) -> None:
     number = rng.integers(0, 5, 6)
     image, outcome = np.repeat(np.arange(6), number), rng.integers(0, len(OUTCOMES), number.sum()).astype(np.int8)
     table = np.zeros((6, len(OUTCOMES)), np.int64)
-    way(counting.count_by_image)(image, outcome, table)
+    way(outcomes.count_by_image)(image, outcome, table)
     expected = [[np.count_nonzero((image == i) & (outcome == code)) for code in range(len(OUTCOMES))] for i in range(6)]
     assert table.tolist() == expected
     for dtype in (np.uint32, np.uint64):
         tags = np.empty(len(outcome), dtype)
-        way(class_curves.write_tags)(image, outcome, class_curves._FLAGS_OF_OUTCOME, tags)
-        assert tags.tolist() == (8 * image + class_curves._FLAGS_OF_OUTCOME[outcome]).tolist()
+        way(curves.write_tags)(image, outcome, curves._FLAGS_OF_OUTCOME, tags)
+        assert tags.tolist() == (8 * image + curves._FLAGS_OF_OUTCOME[outcome]).tolist()
 
 
 @ways
@@ -346,9 +341,9 @@ def test_curve_points(way: Callable[..., Any], seed: int) -> None:
             rng.integers(0, 2, 4),
         )
         points = np.empty((3, size + 2), np.int64)
-        number = way(class_curves.curve_points)(confidence, tags, counts, points)
+        number = way(curves.curve_points)(confidence, tags, counts, points)
         points = points[:, :number]
-        assert points.tolist() == [each.tolist() for each in class_curves.RankedClass(confidence, tags).curve(counts)]
+        assert points.tolist() == [each.tolist() for each in curves.RankedClass(confidence, tags).curve(counts)]
         flags = [tags & 1, tags >> 1 & 1, tags >> 2 & 1]
         occurring = sorted(set(confidence[counts[tags >> 3] > 0].tolist()), reverse=True)
         sums = [[int((flag * counts[tags >> 3])[confidence >= c].sum()) for flag in flags] for c in occurring]
@@ -391,10 +386,10 @@ def test_add_ratios(way: Callable[..., Any], seed: int, monkeypatch: pytest.Monk
     totals = rng.integers(1, 1 << rng.choice([3, 40]), 70)
     counts = np.minimum(totals, (totals * rng.random(70) ** 30 if seed % 2 else totals * rng.integers(0, 2, 70)))
     sizes = rng.integers(0, 1 << 33, 70)
-    expected = ratios.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40)
-    monkeypatch.setattr(ratios, "_AT_ONCE", 16)
-    monkeypatch.setattr(ratios, "worth_compiling", lambda function, *_: way(function))
-    assert ratios.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40) == expected
+    expected = exact.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40)
+    monkeypatch.setattr(exact, "_AT_ONCE", 16)
+    monkeypatch.setattr(exact, "worth_compiling", lambda function, *_: way(function))
+    assert exact.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40) == expected
 
 
 @ways
@@ -429,7 +424,7 @@ def test_pairs_above(way: Callable[..., Any], seed: int) -> None:
     expected = overlap.overlaps(found, true, num_found, num_true, 0.25).reaching(0.25)
     for length in (3, 200):  # those beyond the length are counted, not listed
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = way(pairs.pairs_above)(found, true, num_found, num_true, 0.25, rows, columns, ious)
+        size = way(overlap.pairs_above)(found, true, num_found, num_true, 0.25, rows, columns, ious)
         assert size == len(expected.rows)
         for listed, whole in zip((rows, columns, ious), expected[:3]):
             np.testing.assert_array_equal(listed[: min(size, length)], whole[:length])

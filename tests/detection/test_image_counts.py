@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OpenSetDetection
-from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.arrays import threads
 from tests import cases
 from tests.examples import many, seeds
 
@@ -105,7 +105,7 @@ def test_images_with_counts_are_the_images_repeated(variant: Options, seed: int)
 @each_variant
 def test_the_law_holds_in_compiled_loops(variant: Options, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     for seed in range(5):
         check(seed, variant)
 

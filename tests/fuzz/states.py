@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import openworld_metrics
-from openworld_metrics.arrays import sorting, threads as compiled
+from openworld_metrics.arrays import sorting, threads
 from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
@@ -140,7 +140,7 @@ _WAYS: tuple[Callable[[Random, State, str], State], ...] = (
 def run(name: str, case: Case) -> None:
     """Merge, compute, and hand the state on."""
     value: Merge = case.value
-    compiled.WORTHWHILE = sorting.SMALL = 0
+    threads.WORTHWHILE = sorting.SMALL = 0
     given = fingerprint(value.state)
     metric = metric_class(name)(**value.at_load)
     if value.own is not None:

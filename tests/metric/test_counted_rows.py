@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AUTKC, METRICS, AccuracyK, MicroOpenF, OODBench, OpenAUC, compare
-from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.arrays import threads
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.integrations.combining import combine
 from openworld_metrics.loading import metric_class
@@ -170,7 +170,7 @@ def test_intervals_of_a_trillion_samples(name: str) -> None:
 @every_metric
 def test_compiled_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     for seed in range(5):
         columns, options = draw(name, seed)
         whole, repeated = counted(columns, seed)

@@ -18,7 +18,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics.anomaly import regions
-from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.arrays import threads
 from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.checking import as_tensor, convert
@@ -66,7 +66,7 @@ def test_compiled_loops_and_columns_on_different_devices(
     name: str, load: Load, to_cuda: To, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     for seed in range(325, 335):
         columns, options = cases.draw(name, seed)
         on_cpu, on_cuda = on_both(columns, "float32", to_cuda)
@@ -80,7 +80,7 @@ def test_void_pixels_of_masks_on_a_device(to_cuda: To, monkeypatch: pytest.Monke
     rng = np.random.default_rng(0)
     maps, masks = rng.random((4, 5, 6), dtype=np.float32), rng.choice([0, 0, 1, 255], (4, 5, 6))
     for worthwhile in (0, math.inf):
-        monkeypatch.setattr(compiled, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(threads, "WORTHWHILE", worthwhile)
         expected, found = (
             metric_class("anomaly_suite")(ignore_value=255, levels="pixel").compute(predictions=maps, references=given)
             for given in (masks, to_cuda(torch.as_tensor(masks)))

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import compare
-from openworld_metrics.arrays import sorting, threads, threads as compiled
+from openworld_metrics.arrays import sorting, threads
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import bootstrap
 from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
@@ -49,7 +49,7 @@ def computed(name: str, seed: int, number: int, monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize("name", cases.METRICS)
 def test_bits_of_compiled_loops(name: str, radix_wins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(compiled, "WORTHWHILE", 0)
+    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     monkeypatch.setattr(sorting, "radix_wins", lambda _: radix_wins)
     for seed, options in ((300, {}), (301, {}), (302, {"confidence_level": 0.9, "n_resamples": 9})):
         first, *others = (repr(computed(name, seed, number, monkeypatch, **options)) for number in NUMBERS)
@@ -59,7 +59,7 @@ def test_bits_of_compiled_loops(name: str, radix_wins: bool, monkeypatch: pytest
 @pytest.mark.usefixtures("_as_if_large")
 @pytest.mark.parametrize("name", cases.METRICS)
 def test_bits_without_numba(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "WORTHWHILE", sys.maxsize)
+    monkeypatch.setattr(threads, "WORTHWHILE", sys.maxsize)
     for seed, options in ((310, {}), (311, {"confidence_level": 0.9, "n_resamples": 9})):
         first, *others = (repr(computed(name, seed, number, monkeypatch, **options)) for number in NUMBERS)
         assert others == [first] * 3

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import MacroOpenF, MicroOpenF
-from openworld_metrics.arrays import threads as compiled
+from openworld_metrics.arrays import threads
 from openworld_metrics.open_set import open_f as f_scores
 from openworld_metrics.open_set.open_f import best_macro_f, exact_macro_f, macro_open_f, micro_open_f
 from tests.examples import many, seeds
@@ -154,7 +154,7 @@ def test_many_equal_thresholds_are_compared_once(monkeypatch: pytest.MonkeyPatch
 def test_ids_out_of_range(
     wrong: dict[str, int], message: str, worthwhile: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "WORTHWHILE", worthwhile)
+    monkeypatch.setattr(threads, "WORTHWHILE", worthwhile)
     columns = {"predicted": np.asarray([0, 1, 2, 0]), "classes": np.asarray([0, -1, 2, 1])}
     scores = np.asarray([0.1, 0.2, 0.3, 0.4])
     assert macro_open_f(**columns, scores=scores, num_classes=3)[0] > 0
