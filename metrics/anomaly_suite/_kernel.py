@@ -1661,7 +1661,7 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 _HALF = 27
 
 
-def _shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
+def shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
     """Σ numbers·2^places, of integers of up to 53 bits."""
     total = 0
     for shift, half in ((_HALF, numbers >> _HALF), (0, numbers & ((1 << _HALF) - 1))):
@@ -5544,7 +5544,7 @@ def exact_mean(values: Array) -> float:
     for start in range(0, len(values), _SUMMED):
         mantissas, exponents = np.frexp(values[start : start + _SUMMED].astype(np.float64))
         digits, lowest = (mantissas * 2.0**53).astype(np.int64), int(exponents.min())  # x = digits·2^(exponent − 53)
-        total += _shifted_sum(digits, (exponents - lowest).astype(np.intp)) * Fraction(2) ** (lowest - 53)
+        total += shifted_sum(digits, (exponents - lowest).astype(np.intp)) * Fraction(2) ** (lowest - 53)
     return float(total / len(values))
 
 

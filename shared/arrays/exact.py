@@ -166,14 +166,14 @@ def _sums(values: np.ndarray) -> Sums:
     # digits = high·2^27 + low, both at most 2^26 away from 0, so that products fit 53 bits
     high = (digits + (1 << (_HALF - 1))) >> _HALF
     low = digits - (high << _HALF)
-    squares = _shifted_sum(high * high, 2 * places) << (2 * _HALF)
+    squares = shifted_sum(high * high, 2 * places) << (2 * _HALF)
     if low.any():  # never of float32
-        squares += (_shifted_sum(high * low, 2 * places) << (_HALF + 1)) + _shifted_sum(low * low, 2 * places)
+        squares += (shifted_sum(high * low, 2 * places) << (_HALF + 1)) + shifted_sum(low * low, 2 * places)
     unit = Fraction(2) ** (lowest - _DIGITS)
-    return Sums(values.size, _shifted_sum(digits, places) * unit, squares * unit**2)
+    return Sums(values.size, shifted_sum(digits, places) * unit, squares * unit**2)
 
 
-def _shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
+def shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
     """Σ numbers·2^places, of integers of up to 53 bits."""
     total = 0
     for shift, half in ((_HALF, numbers >> _HALF), (0, numbers & ((1 << _HALF) - 1))):
