@@ -90,8 +90,8 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
-	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
+		tests/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
+	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
 	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_retries.py tests/cluster/test_batches.py

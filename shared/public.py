@@ -11,7 +11,6 @@ from .detection.curves import voc_average_precision
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection
 from .detection.overlap import box_iou
-from .formats.written.hub import to_eval_results
 from .loading import METRICS, load
 from .metric.metric import Metric
 from .metric.states import pack, unpack
@@ -25,6 +24,7 @@ from .ranking.delong import delong, delong_test, proportion_interval
 from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
 from .ranking.operating_points import operating_point
 from .ranking.roc import precision_recall_curve, roc_curve
+from .written.hub import to_eval_results
 
 __all__ = [
     "AUTKC",

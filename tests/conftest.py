@@ -77,7 +77,7 @@ def load() -> Callable[..., Any]:
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run the command in tmp_path, with its standard input, and return the exit code, output and errors."""
     from openworld_metrics.command import cli
-    from openworld_metrics.formats.tables import columns
+    from openworld_metrics.reading.tables import columns
 
     monkeypatch.chdir(tmp_path)
 

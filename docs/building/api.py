@@ -22,7 +22,8 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         "Read and write files; evaluate files or models; tables, figures and pages of results.",
         {
             "From files or a model to numbers": "openworld_metrics.evaluation",
-            "Formats": "openworld_metrics.formats",
+            "Readers of files": "openworld_metrics.reading",
+            "Writers": "openworld_metrics.written",
             "Reports": "openworld_metrics.reports",
         },
     ),

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..extras import extra
-from ..formats.reasons import named
 from ..loading import metric_class
 from ..metric.metric import Metric
 from ..metric.states import pack, unpack
+from ..reading.reasons import named
 from .batches import columns_of, counted_state, reduce_batches
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..formats.reasons import named
-from ..formats.tables.arrow import column_of
 from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
+from ..reading.reasons import named
+from ..reading.tables.arrow import column_of
 from .chosen import chosen_columns
 
 

@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..formats.reasons import named
 from ..loading import metric_class
+from ..reading.reasons import named
 from .memory import check_workers
 from .reducing import reduce_row_group
 from .row_groups import list_row_groups

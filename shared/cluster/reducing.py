@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..formats.reasons import named, rows_from
 from ..loading import metric_class
 from ..metric.metric import Metric
+from ..reading.reasons import named, rows_from
 from .memory import check_this_worker
 from .row_groups import RowGroup, read_row_group
 

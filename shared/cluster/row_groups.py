@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..formats.reasons import named
-from ..formats.tables.arrow import column_of
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
+from ..reading.reasons import named
+from ..reading.tables.arrow import column_of
 from .chosen import chosen_columns
 
 BATCH_BYTES = 1 << 24

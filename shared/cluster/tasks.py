@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from ..extras import extra
-from ..formats.reasons import named
+from ..reading.reasons import named
 
 FEW_BYTES = 1 << 26  # unpacked; one process reads them in a second, in which others would not have started
 

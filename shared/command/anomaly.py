@@ -17,14 +17,14 @@ from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_ano
 from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
-from ..evaluation.map_reading import file_problems
-from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..formats.maps.listing import list_anomaly_maps
-from ..formats.written.atomic import write_file
-from ..formats.written.results import as_json
+from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
+from ..reading.maps.listing import list_anomaly_maps
+from ..reading.maps.maps import file_problems
 from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
+from ..written.atomic import write_file
+from ..written.results import as_json
 from .fitted import fitted_thresholds, is_fitted
 from .flags import MetricCommand
 from .messages import one_line, warn

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from ..comparison import SHARED, compare as compare_models
-from ..formats.tables.columns import open_columns, whole_column
-from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.arguments import keyword_options
+from ..reading.tables.columns import open_columns, whole_column
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
 from ..scores import SCORES
+from ..written.results import as_json
 from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import INTERVALS, MetricCommand
 from .options import read_options

@@ -11,16 +11,16 @@ import click
 from tqdm import tqdm
 
 from ..evaluation.samples import SAMPLES, samples_of
-from ..formats.reasons import rows_from
-from ..formats.tables import columns as columns_of_files
-from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..reading.reasons import rows_from
+from ..reading.tables import columns as columns_of_files
 from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
 from ..scores import SCORES
+from ..written.flat import KINDS
+from ..written.results import as_json
 from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import MetricCommand
 from .messages import warn_of_idle_options

@@ -11,9 +11,9 @@ import click
 
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import DEFAULT_CONF, check_ending, compare_detections, evaluate_detections, save_results
-from ..formats.written.atomic import check_file, check_folder, nearest_folder
-from ..formats.written.results import as_json
 from ..reports.detection.report import write_report
+from ..written.atomic import check_file, check_folder, nearest_folder
+from ..written.results import as_json
 from .detections import (
     files_read,
     from_files,

@@ -14,12 +14,11 @@ from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
-from ..formats.boxes.aliases import aliases_of, means_unknown
-from ..formats.boxes.class_names import read_names
-from ..formats.boxes.dataset import Detections
-from ..formats.boxes.named import class_ids
-from ..formats.boxes.opening import read_detections, texts_read
-from ..formats.boxes.yolo.data import class_names, read_yaml
+from ..reading.boxes.classes import aliases_of, means_unknown
+from ..reading.boxes.dataset import Detections
+from ..reading.boxes.named import class_ids, read_names
+from ..reading.boxes.opening import read_detections, texts_read
+from ..reading.boxes.yolo import class_names, read_yaml
 from .messages import warn
 from .options import read_options
 

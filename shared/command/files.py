@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from ..arrays.checks import did_you_mean
-from ..formats.reasons import with_text
-from ..formats.tables.columns import file_of
+from ..reading.reasons import with_text
+from ..reading.tables.columns import file_of
 from ..reports.plots import check_picture
 from ..scores import SCORES
 from .outputs import check_outputs

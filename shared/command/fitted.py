@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..formats.written.thresholds import read_threshold
+from ..written.thresholds import read_threshold
 
 # options that are thresholds, and the kinds of scores that each may apply to
 _KINDS = {

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import click
 
-from ..formats.reasons import out_of_memory, reason
 from ..metric.metric import Metric
+from ..reading.reasons import out_of_memory, reason
 from .terminal.waiting import end_waiting
 
 LONGEST = 500  # characters of a line

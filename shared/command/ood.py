@@ -11,16 +11,16 @@ import click
 
 from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
 from ..evaluation.samples import SAMPLES, samples_of
-from ..formats.tables.columns import file_of, names_in
-from ..formats.tables.first_line import unsigned
-from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
+from ..reading.places import unsigned
+from ..reading.tables.columns import file_of, names_in
+from ..reading.tables.scores import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from ..reports.terminal.results import results_text
+from ..written.flat import KINDS
+from ..written.results import as_json
 from .files import check_json_and_picture
 from .fitted import Threshold
 from .flags import INTERVALS, MetricCommand

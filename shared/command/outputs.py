@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from ..formats.written.atomic import check_file, write_file
-from ..formats.written.results import as_json
+from ..written.atomic import check_file, write_file
+from ..written.results import as_json
 from .messages import printable
 from .terminal.waiting import end_waiting
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..evaluation.submission import Merged, write_submission
-from ..formats.written.results import as_json
+from ..written.results import as_json
 from .fitted import fitted_thresholds
 from .flags import WaitingCommand
 from .outputs import deliver, on_terminal

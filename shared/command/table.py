@@ -12,13 +12,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..formats.written.atomic import write_file
-from ..formats.written.results import read_results
 from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
 from ..reports.rendering import FORMS, INTERVALS, SECOND, escaped, render
 from ..reports.tables import ROW_KINDS, keys_of, make_table, numbers_of
+from ..written.atomic import write_file
+from ..written.results import read_results
 from .flags import WaitingCommand
 from .messages import warn
 from .outputs import check_outputs, deliver

@@ -10,11 +10,11 @@ import click
 
 from ..evaluation.threshold_maps import fit_map_thresholds
 from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
-from ..formats.tables.columns import open_columns, whole_column
-from ..formats.tables.score_files import read_scores
-from ..formats.written.results import as_json
-from ..formats.written.thresholds import FittedThreshold
 from ..ood.ood_bench import OODBench
+from ..reading.tables.columns import open_columns, whole_column
+from ..reading.tables.scores import read_scores
+from ..written.results import as_json
+from ..written.thresholds import FittedThreshold
 from .files import check_json_and_picture, files_of
 from .flags import WaitingCommand
 from .messages import say_negated

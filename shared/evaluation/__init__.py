@@ -1,6 +1,6 @@
 """Evaluate detectors and anomaly maps, from files or a model.
 
-    detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of formats
+    detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of reading
     results = evaluate_detections(detections, known_classes=[0, 1, 2], unknown_class_id=999)
 
     results = evaluate_anomaly_folder("maps", "mvtec_ad", integration_limits=[0.3, 0.05])

@@ -13,18 +13,18 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.options import LEVELS, check_levels, check_reduction
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value
-from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
-from ..formats.written.flat import KINDS
 from ..metric.bootstrap import ByGroup, assembled
 from ..metric.groups import ALL, as_parts
 from ..metric.results import Results
 from ..metric.states import joined
+from ..reading.maps.listing import AnomalyMaps, list_anomaly_maps
+from ..reading.maps.maps import check_names, map_reader
+from ..reading.progress import progress_bar
+from ..written.flat import KINDS
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 from .category_options import by_category, check_categories, needs_masks, options_of, with_only_values, with_void
-from .map_reading import check_names, map_reader
-from .progress import progress_bar
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 
@@ -45,7 +45,7 @@ def evaluate_anomaly_folder(
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout, one
-    of NAMES of `formats.maps.layouts`, detected by default; categories, by default all; resize, "nearest" or
+    of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest" or
     "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD

@@ -11,13 +11,11 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.maps import reduced_maps
-from ..formats.maps.folders import AnomalyImage
-from ..formats.maps.listing import AnomalyMaps
-from ..formats.reasons import named
+from ..reading.maps.listing import AnomalyImage, AnomalyMaps
+from ..reading.maps.maps import MapAndMask, read_ahead
+from ..reading.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
 from .category_options import options_of
-from .map_reading import MapAndMask
-from .read_ahead import read_ahead
 
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22

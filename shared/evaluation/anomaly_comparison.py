@@ -9,11 +9,11 @@ from typing import Any
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..comparison import Comparison, compared, differences_of_parts
 from ..metric.bootstrap import ByGroup, Part
+from ..reading.maps.maps import map_reader, reading_options
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
 from .category_options import options_of, with_only_values, with_void
 from .differences import differences
-from .map_reading import map_reader, reading_options
 
 ENDS = ("low", "high", "p_value", "better")
 

@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..formats.images import image_size
-from ..formats.maps.files import read_map
-from ..formats.maps.listing import AnomalyMaps
 from ..metric.bootstrap import as_resamples
 from ..metric.results import Results
+from ..reading.images import image_size
+from ..reading.maps.listing import AnomalyMaps
+from ..reading.maps.planes import read_map
 from .anomaly_batches import Pair, groups_of
 from .anomaly_run import AnomalyRun
 

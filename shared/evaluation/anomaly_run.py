@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..formats.maps.folders import AnomalyImage
-from ..formats.maps.listing import AnomalyMaps
 from ..metric.results import Results
+from ..reading.maps.listing import AnomalyImage, AnomalyMaps
 from .anomaly_curves import Curves
 
 

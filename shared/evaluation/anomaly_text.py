@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..formats.maps.layouts import TITLES
-from ..formats.written.aligned import text_width
-from ..formats.written.atomic import write_file
-from ..formats.written.csv_text import csv_text
-from ..formats.written.results import as_json, shares
 from ..metric.numbers import number_text
 from ..metric.results import Results
+from ..reading.maps.layouts import TITLES
+from ..written.aligned import text_width
+from ..written.atomic import write_file
+from ..written.csv_text import csv_text
+from ..written.results import as_json, shares
 from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 

@@ -15,7 +15,7 @@ from ..detection.words import (
     OUTCOME_WORDS,
     outcomes_in_words,
 )
-from ..formats.boxes.dataset import Detections
+from ..reading.boxes.dataset import Detections
 from .detection import class_options
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.options import check_levels
-from .mask_reading import VOID
+from ..reading.maps.masks import VOID
 
 
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..comparison import TABLE
-from ..formats.written.aligned import aligned
+from ..written.aligned import aligned
 
 
 def comparison_text(table: Mapping[str, list[Any]]) -> str:

@@ -12,17 +12,17 @@ from ..comparison import compare
 from ..detection.closed_set import closed_set_comparison, closed_set_summary
 from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.boxes.aliases import one_id_each
-from ..formats.boxes.dataset import Detections
-from ..formats.boxes.named import unknown_id, with_names_in_tables
-from ..formats.written.aligned import Paint, aligned, plain, quiet, strong
-from ..formats.written.atomic import write_file
-from ..formats.written.flat import KINDS
-from ..formats.written.results import as_json, shares
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
+from ..reading.boxes.classes import one_id_each
+from ..reading.boxes.dataset import Detections
+from ..reading.boxes.named import unknown_id, with_names_in_tables
+from ..reading.progress import progress_bar
+from ..written.aligned import Paint, aligned, plain, quiet, strong
+from ..written.atomic import write_file
+from ..written.flat import KINDS
+from ..written.results import as_json, shares
 from .comparison_text import comparison_text
-from .progress import progress_bar
 from .standard import COCO_LIMIT, standard_metrics
 
 BATCH = 64  # images

@@ -11,7 +11,7 @@ from ..detection.boxes import DetectionState
 from ..detection.errors import FALSE_POSITIVES, FATES, MISSED
 from ..detection.openset_detection import OpenSetDetection, PreparedImages
 from ..detection.outcomes import IS_RIGHT
-from ..formats.boxes.dataset import Detections
+from ..reading.boxes.dataset import Detections
 from .detection import class_options, says_unknown
 
 FOUND, OBJECT = "found", "object"

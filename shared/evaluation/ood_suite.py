@@ -9,10 +9,10 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, on_one_device
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
-from ..formats.tables.score_files import Scores
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
+from ..reading.tables.scores import Scores
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
 

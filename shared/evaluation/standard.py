@@ -17,7 +17,7 @@ from ..detection.curves import CountedClasses, RankedClasses, interpolated_avera
 from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import TP_KNOWN, select_boxes
-from ..formats.boxes.dataset import Detections
+from ..reading.boxes.dataset import Detections
 
 NAMES = ("mAP50", "mAP50-95", "precision", "recall")
 COCO_LIMIT = 100  # predictions of an image and class

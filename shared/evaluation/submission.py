@@ -16,14 +16,14 @@ import numpy as np
 
 from ..arrays.arrays import widen
 from ..extras import extra
-from ..formats.images import SUFFIXES, image_size
-from ..formats.maps.files import MAP_SUFFIXES, read_map
-from ..formats.maps.pixels import size_text
-from ..formats.places import files_below
-from ..formats.reasons import named
-from ..formats.written.atomic import whole_folder
-from .progress import progress_bar
-from .read_ahead import read_ahead
+from ..reading.images import SUFFIXES, image_size
+from ..reading.maps.maps import read_ahead
+from ..reading.maps.pixels import size_text
+from ..reading.maps.planes import MAP_SUFFIXES, read_map
+from ..reading.places import files_below
+from ..reading.progress import progress_bar
+from ..reading.reasons import named
+from ..written.atomic import whole_folder
 
 # the number of images of each object, which is equal in both splits
 COUNTS = {

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import widen
-from ..formats.maps.files import MAP_SUFFIXES, read_map
-from ..formats.maps.pixels import size_text
-from ..formats.maps.tree import Tree, is_note, suffix_of
-from ..formats.reasons import named
-from ..formats.written.thresholds import FittedThreshold
-from .progress import progress_bar
-from .read_ahead import read_ahead
+from ..reading.maps.listing import Tree, is_note, suffix_of
+from ..reading.maps.maps import read_ahead
+from ..reading.maps.pixels import size_text
+from ..reading.maps.planes import MAP_SUFFIXES, read_map
+from ..reading.progress import progress_bar
+from ..reading.reasons import named
+from ..written.thresholds import FittedThreshold
 from .threshold_rules import parse_rule
 
 NORMAL = ("validation/good", "test/good")  # in the folder of a category; otherwise maps lie in that folder itself

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from ..arrays.checks import as_open_share, as_scores
-from ..formats.written.thresholds import FittedThreshold
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
+from ..written.thresholds import FittedThreshold
 
 SAMPLES = "samples"
 

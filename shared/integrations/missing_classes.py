@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..arrays.checks import as_choice
-from ..formats.written.flat import flat
 from ..metric.prepared import MissingClassError
+from ..written.flat import flat
 
 WITHOUT_CLASS = ("raise", "nan")
 

@@ -19,10 +19,10 @@ from functools import partial
 from typing import Any
 
 from ..extras import extra
-from ..formats.written.directions import direction
 from ..loading import METRICS, metric_class
 from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..written.directions import direction
 from .missing_classes import FlatResults
 
 with extra("torchmetrics"):

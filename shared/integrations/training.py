@@ -22,7 +22,6 @@ from ..arrays.arrays import array_namespace, on_one_device, to_numpy
 from ..arrays.checks import as_labels, as_matrix, as_scores, check_lengths
 from ..classification.ranks import topk_scores_state
 from ..classification.topk import AUTKC, AccuracyK
-from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
 from ..ood.ood_bench import OODBench
@@ -30,6 +29,7 @@ from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from ..open_set.openauc import OpenAUC
 from ..open_set.samples import predicted_classes
 from ..scores import score_function
+from ..written.flat import flat
 from .missing_classes import FlatResults
 
 Columns = dict[str, Any]

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..formats.places import files_below
 from ..loading import metric_class
+from ..reading.places import files_below
 from .assembly.reading import read
 from .columns.column import READ_AS
 from .form.form import as_names

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..formats.written.directions import Direction
+from ..written.directions import Direction
 
 
 class Cell(NamedTuple):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..extras import extra
-from ..formats.written.directions import direction
 from ..metric.numbers import with_arrow
+from ..written.directions import direction
 from .colors import DETECTORS, EDGE, LINE, QUIET
 from .plots import check_picture, plainly, save_figure
 from .terminal.comparison import NO_DIFFERENCE

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats.written.directions import direction_of
 from ..ranking.counts import Side
 from ..ranking.curves import auroc
 from ..ranking.operating_points import operating_point, samples_above
 from ..ranking.roc import roc_curve
+from ..written.directions import direction_of
 from .charts import even_edges
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from .frame.values import interval, number

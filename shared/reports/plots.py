@@ -13,11 +13,11 @@ import numpy as np
 
 from ..arrays.arrays import to_numpy
 from ..extras import extra
-from ..formats.written.atomic import write_file
-from ..formats.written.flat import KINDS
 from ..metric.bootstrap import Part
 from ..ranking.counts import Side, as_side
 from ..ranking.prepared import PreparedSides
+from ..written.atomic import write_file
+from ..written.flat import KINDS
 from .colors import DETECTORS, INK, LINE
 from .panels import Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import partial
 
 from ..arrays.checks import as_bool, as_choice, as_int
-from ..formats.written.aligned import aligned
-from ..formats.written.csv_text import csv_text
 from ..metric.numbers import decimal_text
+from ..written.aligned import aligned
+from ..written.csv_text import csv_text
 from .cells import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
@@ -53,7 +53,7 @@ def render(
     columns which direction is better; second, to mark the second best. Returns the text, without a line break at the
     end. Raises ValueError or TypeError for other options, and ValueError for a rate above 1 in percent.
 
-    >>> from openworld_metrics.formats.written.directions import Direction
+    >>> from openworld_metrics.written.directions import Direction
     >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True), share=True)
     >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
     >>> print(render(table, percent=True))

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ..arrays.checks import as_choice
-from ..formats.written.directions import direction_of, is_share
-from ..formats.written.flat import KINDS, flat, rows_of_groups
+from ..written.directions import direction_of, is_share
+from ..written.flat import KINDS, flat, rows_of_groups
 from .cells import Cell, Place, ResultTable, marked_best
 from .seeds import Seeds, check_seeds, mean_of_seeds, std_of_seeds
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from ..formats.images import find_images
-from ..formats.maps.pixels import check_size
-from ..formats.reasons import named
-from ..formats.tables.columns import file_of, open_column, whole_column
+from ..reading.images import find_images
+from ..reading.maps.pixels import check_size
+from ..reading.reasons import named
+from ..reading.tables.columns import file_of, open_column, whole_column
 
 
 def list_images(place: str, count: int) -> list[Path]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from openworld_metrics import OODBench
-from openworld_metrics.formats.tables.arrow import from_arrow, ids_of
+from openworld_metrics.reading.tables.arrow import from_arrow, ids_of
 from tests.package.test_rooms import loaded_by
 
 NUMBERS = [
@@ -74,7 +74,7 @@ def test_decimals() -> None:
 def test_a_table_of_numbers_loads_no_pandas(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,c\n1,0.5,true\n2,0.25,false\n")
     code = """
-from openworld_metrics.formats.tables.columns import open_column
+from openworld_metrics.reading.tables.columns import open_column
 for name in "abc":
     assert len(open_column("x.csv", name)) == 2
 """

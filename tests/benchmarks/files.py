@@ -15,8 +15,8 @@ import numpy as np
 from PIL import Image
 from pycocotools.coco import COCO
 
-from openworld_metrics import formats
-from openworld_metrics.formats import Dataset, Detections
+from openworld_metrics import reading, written
+from openworld_metrics.reading import Dataset, Detections
 from tests.benchmarks.measure import best_times
 from tests.benchmarks.table import write
 
@@ -63,10 +63,10 @@ def main() -> None:
     """Write the files to a temporary folder, read them, and write the table."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), made()
-        formats.write_coco(data.dataset, folder / "instances.json")
-        formats.write_coco_results(data, folder / "results.json")
-        formats.write_yolo(data.dataset, folder / "labels")
-        formats.write_yolo_predictions(data, folder / "found")
+        written.write_coco(data.dataset, folder / "instances.json")
+        written.write_coco_results(data, folder / "results.json")
+        written.write_yolo(data.dataset, folder / "labels")
+        written.write_yolo_predictions(data, folder / "found")
         (folder / "images").mkdir()
         Image.new("RGB", (WIDTH, HEIGHT)).save(picture := folder / "images" / "000000.jpg")
         for other in data.dataset.names[1:]:
@@ -74,22 +74,22 @@ def main() -> None:
         instances, results = folder / "instances.json", folder / "results.json"
         works: dict[str, tuple[Callable[[], object], str, Callable[[], object]]] = {
             f"COCO annotations, {IMAGES:,} × {TRUE} boxes": (
-                lambda: formats.read_coco(instances),
+                lambda: reading.read_coco(instances),
                 "pycocotools COCO",
                 lambda: by_pycocotools(instances),
             ),
             f"COCO results, {IMAGES:,} × {FOUND} boxes": (
-                lambda: formats.read_coco_results(results, data.dataset),
+                lambda: reading.read_coco_results(results, data.dataset),
                 "pycocotools COCO and loadRes",
                 lambda: by_pycocotools(instances, results),
             ),
             f"YOLO labels, {IMAGES:,} × {TRUE} boxes, and sizes of the images": (
-                lambda: formats.read_yolo(folder / "labels"),
+                lambda: reading.read_yolo(folder / "labels"),
                 "lines as Ultralytics reads them, no sizes",
                 lambda: as_ultralytics(folder / "labels"),
             ),
             f"YOLO predictions, {IMAGES:,} × {FOUND} boxes": (
-                lambda: formats.read_yolo_predictions(folder / "found", data.dataset),
+                lambda: reading.read_yolo_predictions(folder / "found", data.dataset),
                 "lines as Ultralytics reads them",
                 lambda: as_ultralytics(folder / "found"),
             ),

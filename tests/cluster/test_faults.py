@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from openworld_metrics import Metric, formats
+from openworld_metrics import Metric, reading, written
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.loading import metric_class
 from tests import cases
@@ -107,11 +107,11 @@ def test_a_command_on_a_full_disk(name: str, inputs: Path, run: Run) -> None:
             assert code == 0
 
 
-WRITERS: dict[str, Callable[[formats.Detections, Path], None]] = {
-    "YOLO": lambda scene, out: formats.write_yolo(scene.dataset, out / "labels"),
-    "YOLO predictions": lambda scene, out: formats.write_yolo_predictions(scene, out / "labels"),
-    "COCO": lambda scene, out: formats.write_coco(scene.dataset, out / "x.json"),
-    "COCO results": lambda scene, out: formats.write_coco_results(scene, out / "x.json"),
+WRITERS: dict[str, Callable[[reading.Detections, Path], None]] = {
+    "YOLO": lambda scene, out: written.write_yolo(scene.dataset, out / "labels"),
+    "YOLO predictions": lambda scene, out: written.write_yolo_predictions(scene, out / "labels"),
+    "COCO": lambda scene, out: written.write_coco(scene.dataset, out / "x.json"),
+    "COCO results": lambda scene, out: written.write_coco_results(scene, out / "x.json"),
 }
 
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import openworld_metrics
-from openworld_metrics import OpenAUC, formats
-from openworld_metrics.formats.tables import columns as readers
+from openworld_metrics import OpenAUC, written
+from openworld_metrics.reading.tables import columns as readers
 from tests import cases
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
@@ -117,7 +117,7 @@ def test_every_metric(name: str, ending: str, run: Run, load: Load, monkeypatch:
     code, output, errors = run("compute", name, *arguments)
     assert (code, errors) == (0, "")
     Path("out.json").write_text(output)  # read_results makes ±inf of the words that JSON has for them
-    assert formats.read_results("out.json") == load(name).compute(**data, **options)
+    assert written.read_results("out.json") == load(name).compute(**data, **options)
 
 
 @pytest.mark.parametrize("form", ["json", "lines", "a list over lines", "csv", "tsv with an index"])
@@ -305,7 +305,7 @@ def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:
 def test_npy_needs_no_arrow(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3))
     python = """import sys
-from openworld_metrics.formats.tables.columns import open_column
+from openworld_metrics.reading.tables.columns import open_column
 open_column("x.npy", "predictions")
 sys.exit("pyarrow" in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", python], cwd=tmp_path, check=False).returncode == 0

@@ -15,12 +15,12 @@ from types import ModuleType
 
 import pytest
 
-from openworld_metrics import OpenSetDetection, compare, evaluation, formats
+from openworld_metrics import OpenSetDetection, compare, evaluation, written
 from openworld_metrics.command import cli
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import Results
-from openworld_metrics.formats import Detections
 from openworld_metrics.metric.numbers import DIGITS
+from openworld_metrics.reading import Detections
 from tests.command.terminal import on_terminal
 from tests.detection import scenes
 from tests.evaluation.fake import FakeModel
@@ -200,8 +200,8 @@ def test_folders_instead_of_data_yaml(made: Detections, run: Run) -> None:
 
 
 def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> None:
-    written = scenes.write_as_voc(made, tmp_path / "voc")
-    places = ["--predictions", "predictions", "--references", written["references"]]
+    voc = scenes.write_as_voc(made, tmp_path / "voc")
+    places = ["--predictions", "predictions", "--references", voc["references"]]
     code, output, errors = run(*places, *CLASSES)
     assert (code, output) == (2, "")
     assert errors.startswith("openworld-metrics: predictions: expected the names of the classes, since ids in YOLO")
@@ -210,7 +210,7 @@ def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> No
         assert (code, json.loads(output)) == (0, expected(made))
     Path("names.txt").write_text("\n".join(scenes.NAMES.values()))
     assert run(*places, "--names", "names.txt", *CLASSES)[0] == 0
-    formats.write_coco(made.dataset, "coco.json")
+    written.write_coco(made.dataset, "coco.json")
     assert run(*places, "--names", "coco.json", *CLASSES)[0] == 0
     # pixels from 0 are other boxes
     code, output, _ = run(*places, "--names", "data.yaml", "--voc-from-zero", *CLASSES)
@@ -457,7 +457,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
 
 def test_two_detectors(made: Detections, run: Run) -> None:
     worse = made._replace(predictions=[{**boxes, "labels": boxes["labels"] * 0 + 2} for boxes in made.predictions])
-    formats.write_yolo_predictions(worse, "other")
+    written.write_yolo_predictions(worse, "other")
     drawn = ["--confidence-level", 0.8, "--n-resamples", 50, "--random-state", 3]
     arguments = [*FILES, *CLASSES, "--compare", "other", *drawn]
     code, output, errors = run(*arguments, "--save", "x.json", "--save", "x.txt", "--report", "report")
@@ -502,13 +502,13 @@ def test_a_detector_without_an_unknown_class(protocol: list[str], made: Detectio
     """No number says 0.000 of a question that was not asked: in JSON, text, files and the report, and one line why."""
     known = [{**boxes, "labels": boxes["labels"] % 3} for boxes in made.predictions]
     for name, found in (("closed", known), ("other", [{**boxes, "labels": boxes["labels"] * 0} for boxes in known])):
-        formats.write_yolo_predictions(made._replace(predictions=found), name)
+        written.write_yolo_predictions(made._replace(predictions=found), name)
     note = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
     asked = ["--predictions", "closed", "--references", "data.yaml", "--known-classes", "0", "1", "2", *protocol]
     drawn = ["--confidence-level", 0.9, "--n-resamples", 20, "--per-class", "--errors"]
-    written = ["--save", "x.json", "--save", "x.txt", "--report", "report"]
+    more_files = ["--save", "x.json", "--save", "x.txt", "--report", "report"]
     for more in ([], ["--compare", "other"]):
-        code, output, errors = run(*asked, *drawn, *written, *more)
+        code, output, errors = run(*asked, *drawn, *more_files, *more)
         assert (code, errors) == (0, note)
         results = json.loads(output)
         assert results == json.loads(Path("x.json").read_text())

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import OODBench
-from openworld_metrics.formats.tables import columns
+from openworld_metrics.reading.tables import columns
 from tests.conftest import Run
 
 RESULTS = {"auroc": 0.75, "fpr95tpr": 0.5}
@@ -128,7 +128,7 @@ def test_an_unwritable_hugging_face_home(tmp_path: Path) -> None:
     assert command("list", folder=tmp_path, env={**os.environ, **names})[::2] == (0, "")
 
 
-MODULES = ["click", "numpy", "openworld_metrics.command.commands", "openworld_metrics.formats.tables.columns"]
+MODULES = ["click", "numpy", "openworld_metrics.command.commands", "openworld_metrics.reading.tables.columns"]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.command import cli
-from openworld_metrics.formats.maps.files import read_map
+from openworld_metrics.reading.maps.planes import read_map
 from tests.evaluation.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
 
 Run = Callable[..., tuple[int, str, str]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import OpenSetDetection, formats, load
+from openworld_metrics import OpenSetDetection, load, reading
 from tests.detection import scenes
 
 OPTIONS: dict[str, Any] = {"known_classes": scenes.KNOWN, "unknown_class_id": scenes.UNKNOWN_ID}
@@ -55,7 +55,7 @@ def test_true_boxes_of_supervision() -> None:
     results = OpenSetDetection(**OPTIONS).compute(predictions=made.predictions, references=true)
     plain = [{key: as_float32(boxes)[key] for key in ("boxes", "labels")} for boxes in made.dataset.references]
     assert results == OpenSetDetection(**OPTIONS).compute(predictions=made.predictions, references=plain)
-    dataset = formats.read_dicts(true)
+    dataset = reading.read_dicts(true)
     assert [boxes["labels"].tolist() for boxes in dataset.references] == [x["labels"].tolist() for x in plain]
 
 
@@ -71,10 +71,10 @@ def test_results_of_files_are_found_by_name() -> None:
     made = scenes.scene(1)
     names = made.dataset.names
     results = [ultralytics(boxes, f"/data/{name}.jpg") for name, boxes in zip(names, made.predictions)]
-    found = formats.read_dict_predictions(results[::-1], made.dataset)
+    found = reading.read_dict_predictions(results[::-1], made.dataset)
     assert [boxes["labels"].tolist() for boxes in found.predictions] == [x["labels"].tolist() for x in made.predictions]
     in_order = [ultralytics(boxes, f"image{i}.jpg") for i, boxes in enumerate(made.predictions)]
-    found = formats.read_dict_predictions(in_order, made.dataset)
+    found = reading.read_dict_predictions(in_order, made.dataset)
     assert [boxes["labels"].tolist() for boxes in found.predictions] == [x["labels"].tolist() for x in made.predictions]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from openworld_metrics import OpenSetDetection, evaluation
 from openworld_metrics.evaluation.detection import openset_summary
-from openworld_metrics.formats import Detections
+from openworld_metrics.reading import Detections
 from tests.detection import scenes
 
 MOST: dict[str, Any] = {"per_class": True, "per_image": True, "errors": True, "recall_budgets": (1, 3)}

@@ -14,7 +14,7 @@ from openworld_metrics.dropin.ow_dln import (
     OpenSetValidator,
     mark_low_confidence_as_unknown,
 )
-from openworld_metrics.formats import Dataset, Detections
+from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
 from tests.evaluation.fake import FakeModel, Tensor
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics.formats import Detections
+from openworld_metrics.reading import Detections
 
 
 class Tensor:

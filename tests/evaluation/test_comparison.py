@@ -14,10 +14,10 @@ from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.evaluation.detection import compare_detections
-from openworld_metrics.formats.boxes.dataset import Dataset, Detections
-from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking import prepared as rows
+from openworld_metrics.reading.boxes.dataset import Dataset, Detections
+from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from tests.command.test_anomaly import Run, run as run  # the fixture
 from tests.evaluation.trees import Drawn, write_maps, write_tree
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from openworld_metrics import evaluation, formats
-from openworld_metrics.formats import Detections
-from openworld_metrics.formats.boxes.aliases import class_key
+from openworld_metrics import evaluation, reading, written
+from openworld_metrics.reading import Detections
+from openworld_metrics.reading.boxes.classes import class_key
 from tests.detection import scenes
 
 # of the scenes' classes 0 to 4, in the first spelling and the second; 0, 1 and 2 are known
@@ -82,7 +82,7 @@ def write_ids(made: Detections, folder: Path, rng: np.random.Generator) -> tuple
         for boxes in mixed.predictions
     ]
     places, options = scenes.write_as_coco(mixed, folder), {"unknown_class_id": scenes.UNKNOWN_ID}
-    formats.write_yolo_predictions(made._replace(predictions=shifted), folder / "predictions")
+    written.write_yolo_predictions(made._replace(predictions=shifted), folder / "predictions")
     names = {i + 20: name for i, name in CLASSES.items()}
     return {**places, "predictions": folder / "predictions", "classes": names}, options
 
@@ -93,7 +93,7 @@ WRITERS = {"VOC": write_voc, "COCO": write_coco, "YOLO": write_yolo, "names": wr
 def numbers(found: Detections, known: list[str], **options: Any) -> dict[str, Any]:
     """The results, with the rows of classes by one spelling, in one order."""
     results = evaluation.evaluate_detections(
-        found, formats.class_ids(known, found.dataset.classes), **OPTIONS, **options
+        found, reading.class_ids(known, found.dataset.classes), **OPTIONS, **options
     )["openset_metrics"]
     table = results.pop("per_class")
     columns = {name: column for name, column in table.items() if name not in ("class", "name")}
@@ -114,7 +114,7 @@ def test_a_second_spelling_changes_no_number(form: str, seed: int, protocol: dic
     rng = np.random.default_rng(seed)
     for attempt in range(3):
         places, options = WRITERS[form](made, tmp_path / str(attempt), rng)
-        found = formats.read_detections(**places, **options)
+        found = reading.read_detections(**places, **options)
         known = [SPELLINGS[label][rng.integers(2)] for label in scenes.KNOWN]
         assert numbers(found, known, **options, **protocol) == expected
 
@@ -130,10 +130,10 @@ def test_mixed_annotations_by_hand(tmp_path: Path) -> None:
         (tmp_path / f"Annotations/{image}.xml").write_text(f"<annotation>{page_of(one, names)}</annotation>")
     (tmp_path / "results/sofa.txt").write_text("a 0.9 1 1 8 8\nb 0.8 1 1 8 8\n")
     (tmp_path / "results/unknown.txt").write_text("b 0.7 11 11 20 20\n")
-    found = formats.read_detections(tmp_path / "results", tmp_path / "Annotations")
+    found = reading.read_detections(tmp_path / "results", tmp_path / "Annotations")
     assert (found.dataset.classes, found.aliases) == ({0: "couch", 1: "sofa", 2: "yak"}, {"sofa": "couch"})
     for known in (["sofa"], ["couch"], ["sofa", "couch"], [0], [1]):
-        ids = formats.class_ids(known, found.dataset.classes)
+        ids = reading.class_ids(known, found.dataset.classes)
         results = evaluation.evaluate_detections(found, ids)
         counts = {name: results["openset_metrics"][name] for name in ("TP_known", "FP_known", "TP_unknown")}
         assert counts == {"TP_known": 2, "FP_known": 0, "TP_unknown": 1}
@@ -188,8 +188,8 @@ def write_unknown(form: str, folder: Path, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("form", ["VOC", "COCO", "YOLO", "dicts"])
 def test_a_name_that_means_unknown(form: str, name: str, tmp_path: Path) -> None:
     places = write_unknown(form, tmp_path, name)
-    found = formats.read_detections(**places)
-    known = formats.class_ids(["cat"], found.dataset.classes)
+    found = reading.read_detections(**places)
+    known = reading.class_ids(["cat"], found.dataset.classes)
     results = evaluation.evaluate_detections(found, known, per_class=True)["openset_metrics"]
     assert (results["U-Recall"], results["TP_unknown"], results["FP_known"]) == (1.0, 2, 0)
     assert results["per_class"]["name"] == ["cat", name]
@@ -198,7 +198,7 @@ def test_a_name_that_means_unknown(form: str, name: str, tmp_path: Path) -> None
         ValueError, match=rf"known_classes: expected them without class {own}, since its name, '{name}'"
     ):
         evaluation.evaluate_detections(found, [*known, own])
-    stated = formats.read_detections(**places, unknown_class_id=77)
+    stated = reading.read_detections(**places, unknown_class_id=77)
     results = evaluation.evaluate_detections(stated, [*known, own], unknown_class_id=77)["openset_metrics"]
     # a stated id wins: the class is known; unknown.txt is always of the unknown class
     assert results["TP_known"] == (1 if (form, name) == ("VOC", "unknown") else 2)
@@ -208,7 +208,7 @@ def test_names_of_predictions_that_mean_unknown(tmp_path: Path) -> None:
     """The detector's classes are named otherwise than the data set's."""
     places = write_unknown("YOLO", tmp_path, "bird")
     for names in ({0: "cat", 1: "yak", 4: "unknown"}, {0: "cat", 4: "OOD"}):
-        found = formats.read_detections(**places, classes=names)
+        found = reading.read_detections(**places, classes=names)
         results = evaluation.evaluate_detections(found, [0])["openset_metrics"]
         assert (results["U-Recall"], results["TP_unknown"], results["FP_known"]) == (1.0, 2, 0)
     never = [boxes | {"labels": boxes["labels"] * 0} for boxes in found.predictions]
@@ -216,7 +216,7 @@ def test_names_of_predictions_that_mean_unknown(tmp_path: Path) -> None:
 
 
 def test_two_classes_of_predictions_that_mean_unknown(tmp_path: Path) -> None:
-    found = formats.read_detections(**write_unknown("COCO", tmp_path, "unknown"))
+    found = reading.read_detections(**write_unknown("COCO", tmp_path, "unknown"))
     labels = [boxes | {"labels": np.asarray([0, 4, -1])} for boxes in found.predictions]
     with pytest.raises(ValueError, match=r"unknown_class_id: expected .* by one class, got 4 \(unknown\) and -1 \(the"):
         evaluation.evaluate_detections(found._replace(predictions=labels), [0])

@@ -17,12 +17,12 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.evaluation.map_reading import file_problems
-from openworld_metrics.formats.maps import files as map_files
-from openworld_metrics.formats.maps.layouts import NAMES
-from openworld_metrics.formats.maps.listing import list_anomaly_maps
-from openworld_metrics.formats.maps.planes import anomalous_pixels
 from openworld_metrics.pages.files import read_columns
+from openworld_metrics.reading.maps import planes as map_files
+from openworld_metrics.reading.maps.layouts import NAMES
+from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.maps import file_problems
+from openworld_metrics.reading.maps.planes import anomalous_pixels
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask, write_tree
 
 FINE = np.zeros(SHAPE, dtype=np.float32)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from openworld_metrics.evaluation.progress import progress_bar
+from openworld_metrics.reading.progress import progress_bar
 
 
 class Terminal(io.StringIO):

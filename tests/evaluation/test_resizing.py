@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.evaluation.map_reading import file_problems
-from openworld_metrics.evaluation.resizing import resized_map
-from openworld_metrics.formats.maps.files import read_map
-from openworld_metrics.formats.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.maps import file_problems, resized_map
+from openworld_metrics.reading.maps.planes import read_map
 from tests.evaluation.trees import SHAPE, write_map, write_tree
 
 SHAPES = [(10, 12), (20, 24), (7, 31), (3, 2), (1, 1)]

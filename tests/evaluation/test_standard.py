@@ -16,7 +16,8 @@ from pycocotools.cocoeval import COCOeval
 
 from openworld_metrics.evaluation import standard_metrics
 from openworld_metrics.evaluation.detection import evaluate_detections, limit_note
-from openworld_metrics.formats import Dataset, Detections, write_coco, write_coco_results
+from openworld_metrics.reading import Dataset, Detections
+from openworld_metrics.written import write_coco, write_coco_results
 from tests.detection import scenes
 from tests.detection_references import Row, iou, one_to_one, ratio
 from tests.examples import many, seeds

@@ -13,7 +13,7 @@ import pytest
 
 from openworld_metrics.evaluation.threshold_maps import fit_map_thresholds, normal_maps
 from openworld_metrics.evaluation.threshold_rules import parse_rule
-from openworld_metrics.formats.maps.files import read_map
+from openworld_metrics.reading.maps.planes import read_map
 from tests.evaluation.trees import write_map
 
 COUNT = 70

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from openworld_metrics import OpenSetDetection, evaluation, formats
+from openworld_metrics import OpenSetDetection, evaluation, reading, written
 from openworld_metrics.evaluation import OpenSetValidator
 
 ultralytics = pytest.importorskip("ultralytics")
@@ -80,11 +80,11 @@ def test_the_numbers_are_those_of_the_files_that_it_saves(
     assert min(values["TP_known"], values["TP_unknown"], values["FP_unknown"], values["FP_known"]) > 0
     assert list(results["standard_metrics"]) == ["mAP50", "mAP50-95", "precision", "recall"]
 
-    formats.write_yolo_predictions(validator.detections, tmp_path / "yolo")
-    formats.write_coco_results(validator.detections, tmp_path / "coco.json")
-    formats.write_coco(validator.detections.dataset, tmp_path / "instances.json")
+    written.write_yolo_predictions(validator.detections, tmp_path / "yolo")
+    written.write_coco_results(validator.detections, tmp_path / "coco.json")
+    written.write_coco(validator.detections.dataset, tmp_path / "instances.json")
     for places in ((tmp_path / "yolo", data), (tmp_path / "coco.json", tmp_path / "instances.json")):
-        saved = formats.read_detections(*places, unknown_class_id=UNKNOWN_ID)
+        saved = reading.read_detections(*places, unknown_class_id=UNKNOWN_ID)
         assert evaluation.evaluate_detections(saved, KNOWN, **OPTIONS) == results
 
 
@@ -95,7 +95,7 @@ def test_ultralytics_own_text_files_are_the_same_boxes(
     for path in sorted((data.parent / "images" / "val").iterdir()):
         saving = {"save_txt": True, "save_conf": True, "project": str(tmp_path), "name": "run", "exist_ok": True}
         model.predict(str(path), conf=CONF, iou=IOU, verbose=False, **saving)
-    saved = formats.read_detections(tmp_path / "run" / "labels", data, unknown_class_id=UNKNOWN_ID)
+    saved = reading.read_detections(tmp_path / "run" / "labels", data, unknown_class_id=UNKNOWN_ID)
     assert validator.detections is not None
     for ours, theirs in zip(validator.detections.predictions, saved.predictions):
         np.testing.assert_allclose(theirs["boxes"], ours["boxes"], atol=0.01)

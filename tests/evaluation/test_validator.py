@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics import evaluation, formats
+from openworld_metrics import evaluation, reading, written
 from openworld_metrics.evaluation import OpenSetValidator
-from openworld_metrics.formats import Detections
+from openworld_metrics.reading import Detections
 from tests.detection import scenes
 from tests.evaluation.fake import FakeModel
 
@@ -46,8 +46,8 @@ def test_a_model_and_its_files_give_the_same(made: Detections, tmp_path: Path) -
     assert 0 < results["openset_metrics"]["U-Recall"] < 1
     assert results == evaluation.evaluate_detections(made, scenes.KNOWN, **OPTIONS)
     assert validator.detections is not None
-    formats.write_yolo_predictions(validator.detections, tmp_path / "saved")
-    saved = formats.read_detections(tmp_path / "saved", tmp_path / "data.yaml", unknown_class_id=scenes.UNKNOWN_ID)
+    written.write_yolo_predictions(validator.detections, tmp_path / "saved")
+    saved = reading.read_detections(tmp_path / "saved", tmp_path / "data.yaml", unknown_class_id=scenes.UNKNOWN_ID)
     assert results == evaluation.evaluate_detections(saved, scenes.KNOWN, **OPTIONS)
 
 
@@ -114,4 +114,4 @@ def test_a_missing_package_is_named(made: Detections, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"^expected pyyaml to be installed, got none: pip install"):
-        formats.read_yolo_data(tmp_path / "data.yaml")
+        reading.read_yolo_data(tmp_path / "data.yaml")

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from openworld_metrics import formats
+from openworld_metrics import reading
 from openworld_metrics.evaluation.detection import evaluate_detections, summary
-from openworld_metrics.formats.images import image_size
+from openworld_metrics.reading.images import image_size
 from tests.detection import scenes
 from tests.fuzz.contents import damaged_content
 from tests.fuzz.damage import damaged, damaged_bytes_of, damaged_text
@@ -150,7 +150,7 @@ def run(case: Case) -> None:
     if "images" in options:
         options["images"] = f"{case.folder}/{options['images']}"
     read = functools.partial(
-        formats.read_detections, case.folder / value.predictions, case.folder / value.references, **options
+        reading.read_detections, case.folder / value.predictions, case.folder / value.references, **options
     )
     detections = case.attempt(read)
     if not isinstance(detections, Refused):
@@ -239,9 +239,9 @@ def run_names(case: Case) -> None:
     value: Names = case.value
     write_files(value.files, case.folder)
     words = [str(case.folder / word) if word in value.files else word for word in value.words]
-    names = case.attempt(functools.partial(formats.read_names, words))
+    names = case.attempt(functools.partial(reading.read_names, words))
     if not isinstance(names, Refused):
-        case.attempt(functools.partial(formats.class_ids, value.chosen, names))
+        case.attempt(functools.partial(reading.class_ids, value.chosen, names))
     check_files(value.files, case.folder)
 
 

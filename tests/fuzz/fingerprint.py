@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics.formats.written.results import as_json
+from openworld_metrics.written.results import as_json
 from tests.fuzz.engine import BrokenError
 from tests.fuzz.values import torch
 

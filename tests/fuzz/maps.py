@@ -11,9 +11,9 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from openworld_metrics.evaluation.map_reading import file_problems, map_reader
-from openworld_metrics.formats.maps.files import read_map, read_mask_values
-from openworld_metrics.formats.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.planes import read_map, read_mask_values
 from tests.fuzz.contents import content, damaged_content
 from tests.fuzz.damage import damaged
 from tests.fuzz.engine import BrokenError, Case, Files, Refused, Target, check_files, write_files

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from openworld_metrics.formats.tables.columns import ParquetColumn, batches, open_column
+from openworld_metrics.reading.tables.columns import ParquetColumn, batches, open_column
 from tests.fuzz.contents import ENDINGS, NAMES, columns, content, damaged_content
 from tests.fuzz.damage import damaged_text
 from tests.fuzz.engine import Case, Files, Target, check_files, write_files

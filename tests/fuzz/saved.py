@@ -7,9 +7,9 @@ import json
 from random import Random
 from typing import Any, NamedTuple
 
-from openworld_metrics.formats.written.results import as_json, read_results
 from openworld_metrics.reports.rendering import FORMS, INTERVALS, render
 from openworld_metrics.reports.tables import make_table
+from openworld_metrics.written.results import as_json, read_results
 from tests.fuzz.contents import damaged_content
 from tests.fuzz.damage import WORDS
 from tests.fuzz.engine import BrokenError, Case, Files, Target, check_files, write_files

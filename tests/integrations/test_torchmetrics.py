@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics.formats.written.flat import flat
 from openworld_metrics.loading import metric_class
+from openworld_metrics.written.flat import flat
 from tests import cases
 from tests.splitting import length, rows, split_options
 

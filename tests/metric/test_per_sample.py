@@ -15,10 +15,10 @@ from hypothesis import given
 
 from openworld_metrics import compare
 from openworld_metrics.detection.words import OUTCOME_WORDS
-from openworld_metrics.formats.written.results import as_json, read_results
 from openworld_metrics.loading import metric_class
 from openworld_metrics.open_set.open_f import exact_macro_f
 from openworld_metrics.ranking.roc import SAMPLE_OUTCOMES
+from openworld_metrics.written.results import as_json, read_results
 from tests import cases
 from tests.examples import few, many, seeds
 

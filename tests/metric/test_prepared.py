@@ -11,10 +11,10 @@ import pytest
 
 from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare
 from openworld_metrics.arrays.checks import as_numbers, check_lengths
-from openworld_metrics.formats.written.directions import direction
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.prepared import Drawn, PreparedTable
 from openworld_metrics.metric.results import Count, Rate, Results, kind_of
+from openworld_metrics.written.directions import direction
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", METRICS)

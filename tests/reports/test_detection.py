@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from openworld_metrics import evaluation, formats, reports
+from openworld_metrics import evaluation, reading, reports
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
-from openworld_metrics.formats import Dataset, Detections
+from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes
 from tests.detection import scenes
 
@@ -94,7 +94,7 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
 def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> None:
     made = scenes.scene(8, 12)
     places = scenes.write_as_yolo(made, tmp_path)
-    read = formats.read_detections(**places, unknown_class_id=999)
+    read = reading.read_detections(**places, unknown_class_id=999)
     results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
     page = reports.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     text = page.read_text().partition("One error of each kind")[0]

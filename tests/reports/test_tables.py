@@ -20,7 +20,6 @@ import pytest
 
 from openworld_metrics import OODBench, compare
 from openworld_metrics.evaluation.samples import samples_of
-from openworld_metrics.formats.written.directions import Direction, direction
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
@@ -31,6 +30,7 @@ from openworld_metrics.reports.leaderboard.ordering import ranked
 from openworld_metrics.reports.leaderboard.runs import Runs
 from openworld_metrics.reports.rendering import FORMS
 from openworld_metrics.reports.tables import keys_of
+from openworld_metrics.written.directions import Direction, direction
 from tests import cases
 from tests.conftest import Run
 

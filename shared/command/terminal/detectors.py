@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from ...evaluation.detection import summary
-from ...formats.written.aligned import painted, quiet
-from ...formats.written.flat import KINDS
 from ...metric.numbers import DIGITS
 from ...reports.terminal.comparison import comparison_text
+from ...written.aligned import painted, quiet
+from ...written.flat import KINDS
 from .people import LEVEL, QuickIntervals, for_people, model_names, width
 
 

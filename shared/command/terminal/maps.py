@@ -8,13 +8,13 @@ from typing import Any
 
 from ...evaluation.anomaly_comparison import ENDS
 from ...evaluation.anomaly_text import described
-from ...formats.written.aligned import Paint, aligned, painted, quiet, strong
-from ...formats.written.flat import KINDS
 from ...metric.numbers import number_text, with_arrow
 from ...metric.results import Rate, Summary
 from ...reports.anomaly.numbers import Numbers
 from ...reports.terminal.comparison import comparison_text
 from ...reports.terminal.results import results_text
+from ...written.aligned import Paint, aligned, painted, quiet, strong
+from ...written.flat import KINDS
 from .people import LEVEL, for_people, model_names, width
 
 _COLUMNS = 5  # rates in the table by category

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from ...formats.written.aligned import Paint, plain
 from ...metric.bootstrap import FEWEST, are_enough
 from ...metric.metric import Metric
 from ...metric.results import Rate, Summary
+from ...written.aligned import Paint, plain
 from ..messages import printable
 from ..outputs import Painted, on_terminal
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...formats.boxes.dataset import Size
+from ...reading.boxes.dataset import Size
 from ..columns.arrays import RESIZED, Images, Maps
 from ..columns.column import FLIPPED, Column
 from ..columns.samples import Detectors, Groups

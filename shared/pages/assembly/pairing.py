@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.maps.listing import AnomalyMaps, find_maps
-from ...formats.maps.planes import ARRAY_SUFFIXES
-from ...formats.maps.tree import Tree
-from ...formats.places import PICTURES, matched
+from ...reading.maps.listing import AnomalyMaps, Tree, find_maps
+from ...reading.maps.planes import ARRAY_SUFFIXES
+from ...reading.places import PICTURES, matched
 from ..reading.archives import FOLDER, key_of, keys, some
 from ..reading.data import Data
 from ..reading.maps import FILES_OF, check_problems, listed_masks

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...evaluation.resizing import resized_map
+from ...reading.maps.maps import resized_map
 
 
 class MapSizeError(ValueError):

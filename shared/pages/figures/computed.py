@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...formats.boxes.dataset import Size
 from ...metric.results import Summary
+from ...reading.boxes.dataset import Size
 
 
 class Computed(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ...formats.maps.tree import key_of as key_of_place
+from ...reading.maps.listing import key_of as key_of_place
 from ..serving.limits import RefusedError, check_contents, check_unpacked
 
 _NAMED = 5  # names in a message

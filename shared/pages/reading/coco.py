@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.boxes.coco import coco_classes, coco_size, file_name, repeated_entries
-from ...formats.boxes.entries import Entries
-from ...formats.json import parse_json
+from ...reading.boxes.coco import Entries, coco_classes, coco_size, file_name, repeated_entries
+from ...reading.json import parse_json
 from ..serving.limits import RefusedError
 from .archives import FOLDER, folders_of, key_of, some
 from .data import DETECTOR, Data

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from ...formats.boxes.dataset import Size
+from ...reading.boxes.dataset import Size
 
 DETECTOR = "detector"  # the column that names the detector of each row
 CLASS = "class"  # the column of class ids in formats that have one

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.boxes.aliases import one_id_each
+from ...reading.boxes.classes import one_id_each
 from ..serving.limits import RefusedError
 from .archives import FOLDER, keys, last_parts, pairing_parts, some
 from .data import CLASS, Data

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...formats.maps.folders import AnomalyFolder, list_anomaly_images
-from ...formats.maps.layouts import PAIR, layout_of
-from ...formats.maps.tree import Tree, key_of, place_of_mask
+from ...reading.maps.layouts import PAIR, layout_of
+from ...reading.maps.listing import AnomalyFolder, Tree, key_of, list_anomaly_images, place_of_mask
 from ..serving.limits import RefusedError, check_unpacked
 from .archives import FOLDER, folders_of, labels_of_others, members, some
 from .data import Data

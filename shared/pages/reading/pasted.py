@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ...formats.tables.arrow import from_arrow
-from ...formats.tables.csv import Csv
+from ...reading.tables.arrow import from_arrow
+from ...reading.tables.csv import Csv
 from ..serving.limits import MAX_COLUMNS, RefusedError, check_header
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from ...formats.maps.files import FORMATS, MASK_SUFFIXES
-from ...formats.maps.pictures import mask_values
-from ...formats.maps.pixels import check_size
-from ...formats.maps.planes import (
+from ...reading.maps.pixels import check_size, mask_values
+from ...reading.maps.planes import (
     ARRAY_SUFFIXES,
+    FORMATS,
+    MASK_SUFFIXES,
     TIFF_SUFFIXES,
     anomalous_pixels,
     checked_map,
@@ -24,8 +24,8 @@ from ...formats.maps.planes import (
     read_array,
     stated_shape,
 )
-from ...formats.maps.tiff import read_tiff_mask, tiff_header
-from ...formats.reasons import reason
+from ...reading.maps.tiff import read_tiff_mask, tiff_header
+from ...reading.reasons import reason
 from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
 from .archives import Member
 

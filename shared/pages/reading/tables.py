@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...formats.json import by_column, parse_json, parse_json_lines
-from ...formats.tables.arrow import from_arrow, ids_of
-from ...formats.tables.csv import Csv
-from ...formats.tables.npy import read_npy, read_npz
-from ...formats.tables.parquet import read_parquet
+from ...reading.json import by_column, parse_json, parse_json_lines
+from ...reading.tables.arrays import read_npy, read_npz
+from ...reading.tables.arrow import from_arrow, ids_of
+from ...reading.tables.csv import Csv
+from ...reading.tables.parquet import read_parquet
 from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked
 from .data import Data
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...formats.boxes.yolo.data import class_names, read_yaml
-from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_texts
+from ...reading.boxes.yolo import class_names, read_yaml
+from ...reading.boxes.yolo_lines import LISTS_OF_CLASSES, read_texts
 from ..serving.limits import RefusedError
 from .archives import FOLDER, Member, folders_of, keys, members
 from .data import DETECTOR, Data

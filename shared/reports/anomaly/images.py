@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...evaluation.map_reading import MapAndMask
-from ...evaluation.progress import progress_bar
+from ...reading.maps.maps import MapAndMask
+from ...reading.progress import progress_bar
 from ..frame import Section, Tile, tiles_html
 from .models import Model, score_beside
 from .pictures import heat_html, outline, photo_html

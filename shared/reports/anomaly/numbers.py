@@ -15,8 +15,8 @@ from ...evaluation.anomaly import evaluate_maps
 from ...evaluation.anomaly_comparison import compared_runs
 from ...evaluation.anomaly_intervals import LEVEL, RESAMPLES, quick_options
 from ...evaluation.anomaly_run import AnomalyRun, ScoredImage
-from ...formats.written.flat import KINDS
 from ...metric.results import Results
+from ...written.flat import KINDS
 
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
 _OF_IMAGES = "of rates of images: "

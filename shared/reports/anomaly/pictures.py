@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...evaluation.resizing import resized_map
 from ...extras import extra
+from ...reading.maps.maps import resized_map
 from ..frame import picture_html
 from ..thumbnails import photograph
 

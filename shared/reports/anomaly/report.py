@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...evaluation.anomaly_run import AnomalyRun
-from ...formats.maps.layouts import TITLES
-from ...formats.written.atomic import write_file
+from ...reading.maps.layouts import TITLES
+from ...written.atomic import write_file
 from ..frame import details, facts_html, report_html
 from ..page import check_report_folder
 from .curves import curves_section

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...evaluation.anomaly_run import ScoredImage
-from ...evaluation.map_reading import MapAndMask, map_reader, reading_options
+from ...reading.maps.maps import MapAndMask, map_reader, reading_options
 from .models import Model
 
 

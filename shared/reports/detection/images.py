@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ...evaluation.image_errors import OF_NO_OBJECT, DetectionErrors
-from ...evaluation.progress import progress_bar
-from ...formats.boxes.dataset import Dataset
+from ...reading.boxes.dataset import Dataset
+from ...reading.progress import progress_bar
 from ..frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
 

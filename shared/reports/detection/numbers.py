@@ -12,8 +12,8 @@ import numpy as np
 from ...detection.errors import KEYS_OF_TABLES
 from ...evaluation.detection import Results, openset_summary
 from ...evaluation.image_errors import DetectionErrors
-from ...formats.boxes.dataset import Detections
-from ...formats.written.flat import KINDS
+from ...reading.boxes.dataset import Detections
+from ...written.flat import KINDS
 from ..frame import Figure, Section, data_table, headline, names_beside
 
 _HEADLINES = (

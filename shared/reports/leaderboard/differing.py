@@ -12,12 +12,12 @@ import numpy as np
 from ...arrays.checks import as_confidence_level
 from ...comparison import Comparison, compared, differences_of_parts, p_value
 from ...evaluation.samples import SAMPLES, metric_of
-from ...formats.reasons import named
-from ...formats.written.directions import direction_of
 from ...metric.bootstrap import Part
 from ...metric.metric import Metric
 from ...metric.prepared import Prepared
 from ...metric.results import Key
+from ...reading.reasons import named
+from ...written.directions import direction_of
 from ..cells import Place
 from ..seeds import Seeds, mean_of_seeds
 from ..tables import OVERALL, all_kinds, numbers_of

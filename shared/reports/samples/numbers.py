@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...formats.written.directions import direction_of
 from ...ranking.operating_points import parse_point
+from ...written.directions import direction_of
 from ..frame import Figure, data_table
 from .decisions import Decisions
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...formats.written.atomic import write_file
-from ...formats.written.flat import KINDS
 from ...metric.metric import Metric
 from ...ranking.roc import SIDES
+from ...written.atomic import write_file
+from ...written.flat import KINDS
 from ..frame import Section, card, data_table, details, grid, headline, report_html
 from .decisions import decisions_of, meter_rows, outcome_bars
 from .numbers import all_numbers, figures

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...formats.written.aligned import Paint, Styled, aligned, plain, quiet, strong, text_width
-from ...formats.written.directions import direction_of
 from ...metric.numbers import interval_text, number_text, signed_text, with_arrow
+from ...written.aligned import Paint, Styled, aligned, plain, quiet, strong, text_width
+from ...written.directions import direction_of
 
 _LEAST_P = 0.001  # that is shown
 _DRAWN = 25  # width of the drawing in characters

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...formats.written.aligned import Paint, aligned, painted, plain, quiet, strong, text_width
 from ...metric.numbers import arrow, interval_text, number_text, with_arrow
 from ...metric.results import Count, Rate, Summary
+from ...written.aligned import Paint, aligned, painted, plain, quiet, strong, text_width
 
 _ROWS = 20  # the most rows of a table to show
 

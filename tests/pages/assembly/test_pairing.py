@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from openworld_metrics.evaluation.resizing import resized_map
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.events.inputs import Events
@@ -24,6 +23,7 @@ from openworld_metrics.pages.reading.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.maps.maps import resized_map
 
 RNG = np.random.default_rng(0)
 MAPS = RNG.integers(0, 256, (4, 5, 6)).astype(np.uint8)

@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics.evaluation.resizing import resized_map
+from openworld_metrics.reading.maps.maps import resized_map
 from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, connect, serve

@@ -1,1 +1,0 @@
-"""Read true and predicted boxes: COCO, YOLO, Pascal VOC, and dicts of tensors."""

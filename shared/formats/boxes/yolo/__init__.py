@@ -1,1 +1,0 @@
-"""YOLO's text files, their lines, and data.yaml."""

@@ -1,1 +1,0 @@
-"""Read columns of scores and labels: .npy, .csv, .parquet, .json and similar files."""

@@ -1,1 +1,0 @@
-"""Write results and boxes to files, completely or not at all."""

@@ -1,0 +1,1 @@
+"""True and predicted boxes: COCO, YOLO, Pascal VOC, and dicts of tensors."""

@@ -1,0 +1,249 @@
+"""The types that every reader returns: a data set's images with their true boxes, and a detector's boxes on them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..census import BOXES, IMAGES, Census
+from ..places import matched, places_by_end, without_suffix
+from .classes import aliases_of, class_key, means_unknown, one_id_each
+
+TXT = (".txt",)  # the suffix of labels, predictions and lists
+Boxes = dict[str, np.ndarray]
+Size = tuple[int, int]
+
+
+class _Dataset(NamedTuple):
+    names: list[str]
+    references: list[Boxes]
+    classes: dict[int, str]
+    paths: list[Path | None]
+    sizes: list[Size | None]
+    ids: list[int | str]
+    census: Census = Census()
+    key_points: int | None = None
+
+
+class Dataset(_Dataset):
+    """Images and their true boxes; every field has an entry for each image, in one order.
+
+    Both spellings of a class, COCO's and Pascal VOC's, are one class: its objects have the id of the first.
+
+    names: the path of each image in its folder, without the suffix, such as "val/000001"
+    references: for each image, {"boxes": (m, 4) x1, y1, x2, y2 in pixels, "labels": (m,) class ids, "ignored": (m,)
+        1 for a difficult object or a crowd, else 0}
+    classes: class names by id, empty if the files have no names
+    paths: the file of each image, None if there is none
+    sizes: the width and height of each image in pixels, None if unknown
+    ids: the image ids in COCO results
+    census: what was read of the files, and what was left out
+    key_points: how many numbers a line of YOLO's has for the key points of a box, if a data.yaml says so (kpt_shape)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *fields: Any, **named: Any) -> Dataset:
+        """Give each class one id."""
+        self = super().__new__(cls, *fields, **named)
+        return self._replace(references=_with_ids(self.references, one_id_each(self.classes)))
+
+
+class _Detections(NamedTuple):
+    dataset: Dataset
+    predictions: list[Boxes]
+    aliases: Mapping[str, str] = MappingProxyType({})
+    unknown_class_id: int | None = None
+    census: Census = Census()
+
+
+class Detections(_Detections):
+    """A detector's predictions on the images of a data set.
+
+    dataset: the images and their true boxes
+    predictions: for each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
+    aliases: class names in a second spelling, each with the first of the data set
+    unknown_class_id: the class id of boxes called unknown, if the names of the predicted classes tell, or if it is a
+        new one, since the data set uses the detector's for another class
+    census: the files that were read, and those left out; every box in the files is used
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *fields: Any, **named: Any) -> Detections:
+        """Give each class the data set's id."""
+        self = super().__new__(cls, *fields, **named)
+        classes = self.dataset.classes
+        return self._replace(
+            predictions=_with_ids(self.predictions, one_id_each(classes)),
+            aliases={**aliases_of(classes.values(), classes.values()), **self.aliases},
+        )
+
+
+def _with_ids(images: list[Boxes], ids: Mapping[int, int]) -> list[Boxes]:
+    """Boxes with other class ids; ids that are not among these stay as they are."""
+    if not ids:
+        return images
+    return [
+        {**boxes, "labels": np.asarray([ids.get(label, label) for label in boxes["labels"].tolist()], dtype=np.int64)}
+        for boxes in images
+    ]
+
+
+def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None = None) -> Boxes:
+    """The true boxes of one image, none of them ignored by default."""
+    ignored = np.zeros(len(labels), dtype=bool) if ignored is None else ignored
+    return {"boxes": boxes.reshape(-1, 4), "labels": labels.astype(np.int64), "ignored": ignored.astype(np.int64)}
+
+
+def predicted_boxes(boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> Boxes:
+    """The predicted boxes of one image, as `Detections` hold them."""
+    return {"boxes": boxes.reshape(-1, 4), "scores": scores, "labels": labels.astype(np.int64)}
+
+
+def no_predictions() -> Boxes:
+    """The predicted boxes of an image without any detections: no rows."""
+    return predicted_boxes(np.zeros((0, 4)), np.zeros(0), np.zeros(0))
+
+
+def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number: int) -> list[Boxes]:
+    """Split columns of boxes by image, keeping their order; `image` is the image of each row."""
+    order = np.argsort(image, kind="stable")
+    ends = np.searchsorted(image[order], np.arange(1, number))
+    parts = {name: np.split(column[order], ends) for name, column in columns.items()}
+    return [dict(zip(parts, row)) for row in zip(*parts.values())] if number else []
+
+
+def ids_of_names(names: Sequence[str]) -> list[int | str]:
+    """The image ids of COCO results, from file names: the last part of each name, as a number if it is one."""
+    stems = [PurePosixPath(name).name for name in names]
+    return [int(stem) if stem.isdecimal() else stem for stem in stems]
+
+
+def find_image(dataset: Dataset) -> dict[str, int]:
+    """The indices of the images by name, and by the end of a name below any of its folders, if it is unique."""
+    return places_by_end(dataset.names)
+
+
+def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
+    """The indices of the images in files, from their paths with or without suffixes; None for other files."""
+    whole = matched(paths, dataset.names, cut=True)
+    without = matched([*map(without_suffix, paths)], dataset.names, cut=True)
+    return [other if place is None else place for place, other in zip(whole, without)]
+
+
+def similar_image(name: str, images: Iterable[str]) -> str:
+    """The end of an error about a name without an image: the image that it may mean, if there is one.
+
+    >>> similar_image("val/B%201", ["val/b 1", "val/b 2"])
+    "; 'b 1' differs from it in case, Unicode form, percent-encoding or a second suffix"
+    """
+    last, plain = PurePosixPath(name).name, plain_name(name)
+    lasts = (PurePosixPath(image).name for image in images if plain_name(image) == plain)
+    ways = "in case, Unicode form, percent-encoding or a second suffix"
+    # as ASCII, since Unicode forms look alike
+    return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
+
+
+def plain_name(path: str) -> str:
+    """The last part of a path, without what tools change in names: case, Unicode form, escapes and suffixes."""
+    return unicodedata.normalize("NFC", without_suffix(unquote(PurePosixPath(path).name)).casefold())
+
+
+def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
+    """The images of a data set that a text file lists, in the order of the file.
+
+    Parameters: image_set, a file with the name of an image in each line, the last parts of its name, or the path of its
+    file; further columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an
+    image that the data set lacks, and for one that is listed twice.
+    """
+    lines = _lines(Path(image_set))
+    files = [line.strip() for line in lines.values()]
+    alone = [line.split()[0] for line in lines.values()]  # without further columns
+    places: dict[int, int] = {}
+    both = zip(places_of_files(files, dataset), places_of_files(alone, dataset))
+    for (number, line), (whole, first) in zip(lines.items(), both):
+        place = first if whole is None else whole
+        if place is None or place in places:
+            expected = "an image of the references" if place is None else "each image once"
+            more = similar_image(line.split()[0], dataset.names) if place is None else " again"
+            raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{more}")
+        places[place] = number
+    counts = [len(boxes["labels"]) for boxes in dataset.references]
+    lost = {name: count for i, (name, count) in enumerate(zip(dataset.names, counts)) if i not in places}
+    boxes = [name for name, count in lost.items() for _ in range(count)]
+    reason = f"not in {Path(image_set).name}"
+    return dataset._replace(
+        names=[dataset.names[place] for place in places],
+        references=[dataset.references[place] for place in places],
+        paths=[dataset.paths[place] for place in places],
+        sizes=[dataset.sizes[place] for place in places],
+        ids=[dataset.ids[place] for place in places],
+        census=Census(
+            {**dataset.census.used, IMAGES: len(places), BOXES: sum(counts) - len(boxes)},
+            {**dataset.census.left_out, (IMAGES, reason): [*lost], (BOXES, f"of images {reason}"): boxes},
+        ),
+    )
+
+
+def listed_images(image_set: Path) -> dict[str, int]:
+    """The first word of each line of a list of images, with the line's number."""
+    names: dict[str, int] = {}
+    for number, line in _lines(image_set).items():
+        name = line.split()[0]
+        if name in names:
+            raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
+        names[name] = number
+    return names
+
+
+def _lines(image_set: Path) -> dict[int, str]:
+    """The lines of a list of images that are not blank, by their numbers, from 1; backslashes separate folders."""
+    try:
+        lines = image_set.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        came = getattr(error, "strerror", None) or error
+        raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
+    filled = {number: line.replace("\\", "/") for number, line in enumerate(lines, 1) if line.strip()}
+    if not filled:
+        raise ValueError(f"{image_set}: expected a list of images, got an empty one")
+    return filled
+
+
+def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int | None = None) -> Detections:
+    """Translate the class ids of predictions, by their `names`, to the ids of the data set.
+
+    Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;
+    unknown_class_id, which stays as it is, unless the data set has another class of that number; it then gets a new
+    id. With None, it is −1, and classes whose names mean unknown get the id of the data set's class of such a name, or
+    else that of unknown. Names that the data set lacks get new ids, above all of its own. Returns the detections with
+    the ids of the data set. Raises ValueError for a predicted id without a name, and for a name that stands for two
+    classes.
+    """
+    classes, by_name = detections.dataset.classes, unknown_class_id is None
+    if len({*classes.values()}) < len(classes) or len({*names.values()}) < len(names):
+        raise ValueError(f"names: expected each once, got {sorted(names.values())}")
+    own = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
+    ids = {class_key(name): i for i, name in [*classes.items()][::-1]}
+    new = max([*classes, *names, own], default=0) + 1
+    table = {i: ids.setdefault(class_key(name), new + i) for i, name in sorted(names.items())}
+    of_data = next((i for i, name in classes.items() if by_name and means_unknown(name)), None)
+    unknown = own if of_data is None else of_data
+    taken = of_data is None and own in classes and table.get(own) != own
+    if taken:
+        unknown = 1 + max([*classes, *table.values()])
+    words = [i for i, name in names.items() if by_name and means_unknown(name)]
+    table |= dict.fromkeys([own, *words], unknown)
+    missing = {label for boxes in detections.predictions for label in boxes["labels"].tolist()} - {*table}
+    if missing:
+        raise ValueError(f"names: expected one for each predicted class, got none for {min(missing)}")
+    aliases = {**detections.aliases, **aliases_of(names.values(), [*classes.values(), *names.values()])}
+    renamed = _with_ids(detections.predictions, table)
+    return Detections(detections.dataset, renamed, aliases, unknown if taken or words else None)

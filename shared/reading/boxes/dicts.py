@@ -1,0 +1,206 @@
+"""Read boxes of torchvision and transformers: a dict for each image, with tensors, arrays or lists.
+
+`supervision.Detections` and Ultralytics `Results` may be used instead of dicts.
+
+torchvision's models and transformers' post_process_object_detection give boxes, scores and labels, with x1, y1, x2, y2
+in pixels. Targets of transformers name the labels class_labels, and give cx, cy, w, h as shares of the image's
+orig_size, which is height and width.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from ...arrays.box_objects import box_dict
+from ..reasons import named
+from ..torch_files import read_torch_file
+from .dataset import Boxes, Dataset, Detections, Size, no_predictions, places_of_files, predicted_boxes, true_boxes
+
+Dicts = Sequence[Mapping[str, Any]]
+
+
+def read_dicts(references: Dicts, *, classes: Mapping[int, str] | None = None) -> Dataset:
+    """Take the true boxes of images from dicts.
+
+    Parameters: references, for each image "boxes" (m, 4) and "labels" (m,), and optionally "iscrowd" or "ignored" (m,),
+    1 for ignored objects, "image_id" and "orig_size"; or "class_labels" with cx, cy, w, h as shares; classes, id →
+    name. Images are named by their image_id, or else by their index in the list.
+
+    Returns the images in their order. Raises TypeError or ValueError, with the place in the list, for other dicts.
+    """
+    ids = _image_ids(references, "references")
+    names = [str(i) for i in range(len(references))] if ids is None else [str(i) for i in ids]
+    sizes = [_size(image, f"references[{i}]") for i, image in enumerate(references)]
+    boxes = [_true(image, sizes[i], f"references[{i}]") for i, image in enumerate(references)]
+    return Dataset(names, boxes, dict(classes or {}), [None] * len(names), sizes, [*names] if ids is None else ids)
+
+
+def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
+    """Take the predicted boxes of a data set's images from dicts with boxes, scores and labels.
+
+    Parameters: predictions, for each image "boxes" (n, 4) x1, y1, x2, y2 in pixels, "scores" (n,) and "labels" (n,),
+    and optionally "image_id", which identifies the images; the `path` of Ultralytics `Results` does too. Without these,
+    predictions are in the order of the data set.
+
+    Returns the predictions of the data set's images; images without a dict have none. Raises TypeError or ValueError,
+    with the place in the list, for other dicts, unknown images, and another number of images.
+    """
+    ids = _image_ids(predictions, "predictions")
+    boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
+    places = _places_of_files(predictions, dataset) if ids is None else _places_of_ids(ids, dataset)
+    if places is None:
+        if len(boxes) != len(dataset.names):
+            raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
+        return Detections(dataset, boxes)
+    by_place = dict(zip(places, boxes))
+    return Detections(dataset, [by_place.get(i, no_predictions()) for i in range(len(dataset.names))])
+
+
+def load_dicts(path: Path) -> Any:
+    """The content of a .pt file; only tensors and plain containers are unpickled."""
+    with named(path):
+        return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
+
+
+def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int]:
+    """The indices of images with these ids."""
+    places = {key: i for i, key in enumerate(dataset.ids)}
+    if len(places) < len(dataset.ids):
+        raise ValueError(
+            f"predictions: expected images with different ids, got {len(places)} of {len(dataset.ids)} images"
+        )
+    for i, key in enumerate(ids):
+        if key not in places:
+            raise ValueError(f"predictions[{i}]: expected an image of the references, got {key!r}")
+    return [places[key] for key in ids]
+
+
+_OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
+
+
+def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
+    """The indices of images, from the `path` of their results; None if there are none, or the images have no names.
+
+    Raises ValueError if a path is of no image, or two of the same one.
+    """
+    paths = [PurePath(str(getattr(image, "path", "")).replace("\\", "/")).as_posix() for image in predictions]
+    named = dataset.names != [*map(str, range(len(dataset.names)))]
+    if not named or all(map(_OF_ARRAY.fullmatch, paths)):
+        return None
+    places = places_of_files(paths, dataset)
+    seen: dict[int, int] = {}
+    for i, (image, place) in enumerate(zip(predictions, places)):
+        if place is None or place in seen:
+            expected = "an image of the references" if place is None else "each image once"
+            raise ValueError(f"predictions[{i}]: expected {expected}, got {getattr(image, 'path', 'none')}")
+        seen[place] = i
+    return [*seen]
+
+
+def _predicted(image: Any, place: str) -> Boxes:
+    columns = _columns(box_dict(image, place), ("boxes", "scores", "labels"), place)
+    return predicted_boxes(_corners(columns["boxes"], place), columns["scores"], _ids(columns["labels"], place))
+
+
+def _true(image: Any, size: Size | None, place: str) -> Boxes:
+    image = box_dict(image, place)
+    normalised = isinstance(image, Mapping) and "class_labels" in image
+    labels = "class_labels" if normalised else "labels"
+    more = [key for key in ("iscrowd", "ignored") if isinstance(image, Mapping) and key in image]
+    columns = _columns(image, ("boxes", labels, *more), place)
+    boxes = columns["boxes"]
+    if normalised:
+        if size is None:
+            raise ValueError(f"{place}: expected orig_size beside class_labels, since boxes are shares of it; got none")
+        half = boxes[:, 2:] / 2
+        boxes = np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1) * np.asarray([*size, *size])
+    ignored = np.zeros(len(boxes), dtype=bool)
+    for key in more:
+        if not np.isin(columns[key], (0, 1)).all():
+            raise ValueError(f"{place}[{key!r}]: expected 0 or 1, got {columns[key].tolist()!r:.60}")
+        ignored |= columns[key] == 1
+    return true_boxes(_corners(boxes, place), _ids(columns[labels], place), ignored)
+
+
+def _columns(image: Any, keys: Sequence[str], place: str) -> dict[str, np.ndarray]:
+    """The arrays of a dict, all of one length; boxes have four columns."""
+    if not isinstance(image, Mapping) or any(key not in image for key in keys):
+        came = ", ".join(map(str, image)) if isinstance(image, Mapping) else type(image).__name__
+        raise TypeError(f"{place}: expected a dict with {', '.join(keys)}, got {came or 'none'}")
+    columns = {key: _array(image[key], f"{place}[{key!r}]") for key in keys}
+    columns["boxes"] = columns["boxes"].reshape(0, 4) if not columns["boxes"].size else columns["boxes"]
+    if columns["boxes"].shape[1:] != (4,) or any(x.ndim != 1 for key, x in columns.items() if key != "boxes"):
+        came = ", ".join(f"{key} {x.shape}" for key, x in columns.items())
+        raise ValueError(f"{place}: expected boxes (n, 4), the others (n,), got {came}")
+    if len({len(column) for column in columns.values()}) > 1:
+        came = ", ".join(f"{len(column)} {key}" for key, column in columns.items())
+        raise ValueError(f"{place}: expected one length, got {came}")
+    return columns
+
+
+def _array(x: Any, place: str) -> np.ndarray:
+    try:
+        if hasattr(x, "detach"):  # NumPy has no bfloat16
+            x = x.detach().cpu().resolve_conj() if x.is_complex() else x.detach().cpu().double()
+        array = np.asarray(x)
+        if array.dtype.kind not in "biuf":  # NumPy would convert text to numbers, and drop an imaginary part
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(f"{place}: expected numbers, got {x!r:.60}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{place}: expected finite numbers, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
+    bad = (boxes[:, 2:] < boxes[:, :2]).any(axis=1)
+    if bad.any():
+        raise ValueError(f"{place}: expected x1 ≤ x2 and y1 ≤ y2, got {boxes[np.argmax(bad)].tolist()}")
+    return boxes
+
+
+def _ids(labels: np.ndarray, place: str) -> np.ndarray:
+    if not (labels == np.round(labels)).all():
+        raise ValueError(f"{place}: expected integer labels, got {labels[labels != np.round(labels)][0]}")
+    if (np.abs(labels) >= 2**53).any():  # float64 does not hold all integers from there on
+        raise ValueError(f"{place}: expected labels of less than 2^53, got {np.abs(labels).max():.0f}")
+    return labels
+
+
+def _size(image: Any, place: str) -> Size | None:
+    if not isinstance(image, Mapping) or "orig_size" not in image:
+        return None
+    size = _array(image["orig_size"], f"{place}['orig_size']")
+    if size.shape != (2,):
+        raise ValueError(f"{place}: expected orig_size to be height and width, got shape {size.shape}")
+    return int(size[1]), int(size[0])
+
+
+def _image_ids(images: Any, name: str) -> list[int | str] | None:
+    """The image ids in all dicts; None if there are none."""
+    if isinstance(images, Mapping) or not isinstance(images, Sequence):
+        raise TypeError(f"{name}: expected a list with a dict for each image, got {type(images).__name__}")
+    keys = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]
+    if not keys:
+        return None
+    ids = [key if isinstance(key, str) else _image_id(key, name) for key in keys]
+    if len(ids) < len(images) or len(set(ids)) < len(ids):
+        raise ValueError(f"{name}: expected an image_id of its own in each dict, got {len(set(ids))} of {len(images)}")
+    return ids
+
+
+def _image_id(key: Any, name: str) -> int:
+    """An id with all its digits. Raises ValueError for a fraction, and for a float that may be another id rounded."""
+    integers = np.asarray(key.detach().cpu()) if hasattr(key, "detach") else np.asarray(key)
+    array = integers if integers.dtype.kind in "iu" else _array(key, f"{name}: image_id")
+    if array.size != 1 or array.item() != round(array.item()):
+        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {array.tolist()!r:.60}")
+    if array.dtype.kind == "f" and abs(array.item()) >= 2**53:
+        raise ValueError(f"{name}: expected image_id to be an integer, got a float as large as {array.item():g}")
+    return int(array.item())

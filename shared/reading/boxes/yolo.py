@@ -1,0 +1,382 @@
+"""Read YOLO's folders of text files, one for each image, named like the image."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...extras import extra
+from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census, by_real_place
+from ..images import find_images, image_size, implied_images
+from ..places import IMAGE_SUFFIXES, files_below, files_in, matched
+from ..reasons import named, readable, reason
+from .dataset import (
+    TXT,
+    Dataset,
+    Detections,
+    Size,
+    ids_of_names,
+    no_predictions,
+    plain_name,
+    predicted_boxes,
+    similar_image,
+    true_boxes,
+)
+from .yolo_lines import LISTS_OF_CLASSES, read_texts
+
+
+class Files(NamedTuple):
+    """The files of a YOLO data set, by the names that an image and its label file share.
+
+    images: the images that belong to the data set
+    texts: the label files
+    beside: all files in the folders of the images and of the labels, these among them
+    beyond: images beside those of the data set, which a list leaves out
+    lists: such lists
+    """
+
+    images: Mapping[str, Path]
+    texts: Mapping[str, Path]
+    beside: Sequence[Path]
+    beyond: Mapping[str, Path] = MappingProxyType({})
+    lists: Sequence[Path] = ()
+
+    @property
+    def others(self) -> list[Path]:
+        """The files that are neither images nor labels."""
+        own = by_real_place([*self.images.values(), *self.beyond.values(), *self.texts.values(), *self.lists])
+        return sorted(path for place, path in by_real_place(self.beside).items() if place not in own)
+
+
+def read_yolo(
+    labels: str | Path, images: str | Path | None = None, *, classes: Mapping[int, str] | None = None
+) -> Dataset:
+    """Read a folder of YOLO labels, with the same subfolders as the images.
+
+    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
+    by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name.
+
+    Returns every image of the folder; an image without a text file has no objects.
+    Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
+    """
+    labels = Path(labels)
+    texts = find_texts(labels)
+    folder = implied_images(labels) if images is None else Path(images)
+    by_name = find_images(folder)
+    files = Files(by_name, texts, [*files_below(folder, None), *files_below(labels, None)])
+    return yolo_dataset([*by_name], files, classes or {})
+
+
+def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
+    """Read a folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
+
+    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
+    like the last parts of their names, in that folder or below it; dataset, the images and their sizes.
+
+    Returns the predictions of the data set's images; images without a text file have none.
+    Raises ValueError, with file and line, for a malformed line, and for a text file without its image: that of another
+    folder, such as train/001.txt for val/001, is not taken.
+    """
+    names, texts = {*dataset.names}, find_texts(Path(labels))
+    others = sorted({*files_below(Path(labels), None)} - {*texts.values()})
+    lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
+    texts = {name: path for name, path in texts.items() if path not in lists}
+    places: dict[int, Path] = {}
+    for (name, path), place in zip(texts.items(), matched([*texts], dataset.names, strip=True)):
+        if place is None:
+            hint = similar_image(name, dataset.names)
+            raise ValueError(f"{path}: expected predictions for an image of the references, got no such image{hint}")
+        if place in places:
+            raise ValueError(f"{path}: expected one file for image {dataset.names[place]}, got two")
+        places[place] = path
+    files = [*places.values()]
+    tables = read_texts(files, files, confidence=True, key_points=dataset.key_points).tables
+    predictions = [no_predictions() for _ in dataset.names]
+    for place, rows in zip(places, tables):
+        predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
+    left_out = {(PREDICTIONS, OF_CLASSES): [*map(str, lists)], BESIDE: [*map(str, others)]}
+    census = Census({PREDICTIONS: len(files)}, left_out)
+    return Detections(dataset, predictions, census=census)
+
+
+def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key_points: int | None = None) -> Dataset:
+    """The data set of images, which get these names, with their label files.
+
+    Raises ValueError for a label file of no image, and for one that lies beside its image while others do not.
+    """
+    there = {*files.images, *files.beyond}
+    alone = {name: path for name, path in files.texts.items() if name not in there}
+    lists = [path for path in alone.values() if path.name in LISTS_OF_CLASSES]
+    for name, path in alone.items():
+        if path not in lists:
+            raise ValueError(f"{path}: expected an image of that name, got none{similar_image(name, there)}")
+    others = files.others
+    misplaced = [path for path in others if path.suffix.lower() in TXT]
+    images = {plain_name(path.stem) for path in [*files.images.values(), *files.beyond.values()] if misplaced}
+    for path in misplaced:
+        if plain_name(path.stem) in images:
+            raise ValueError(f"{path}: expected labels in a folder of their own, as the others are, got some here")
+    texts = {name: files.texts[name] for name in files.images if name in files.texts}
+    unlisted = [path for name, path in files.texts.items() if name in files.beyond]
+    tables, repeated = read_texts([*texts.values()], [*texts.values()], key_points=key_points)
+    by_name, sizes = dict(zip(texts, tables)), [image_size(path) for path in files.images.values()]
+    rows = [by_name.get(name, np.zeros((0, 5))) for name in files.images]
+    references = [true_boxes(_in_pixels(table, size), table[:, 0]) for table, size in zip(rows, sizes)]
+    reason = f"not in {' or '.join(path.name for path in files.lists)}"
+    left_out = {
+        REPEATED: repeated,
+        (IMAGES, reason): files.beyond.values(),
+        (LABELS, f"of images {reason}"): unlisted,
+        (LABELS, OF_CLASSES): lists,
+        BESIDE: others,
+    }
+    census = Census(
+        {IMAGES: len(names), LABELS: len(texts), BOXES: sum(map(len, tables))},
+        {kind: [*map(str, those)] for kind, those in left_out.items()},
+    )
+    paths = [*files.images.values()]
+    return Dataset(names, references, dict(classes), [*paths], [*sizes], ids_of_names(names), census, key_points)
+
+
+def find_texts(folder: Path) -> dict[str, Path]:
+    """The text files in a folder and below it, by their paths in the folder without the suffix."""
+    paths = files_below(folder, TXT) if folder.is_dir() else []
+    texts: dict[str, Path] = {}
+    for path in paths:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name in texts:
+            raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
+        texts[name] = path
+    if not texts:
+        raise ValueError(
+            f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"
+        )
+    return texts
+
+
+def size_of(dataset: Dataset, place: int) -> Size:
+    """The width and height of an image, from its file if the annotations have no size."""
+    size, path = dataset.sizes[place], dataset.paths[place]
+    if size is None and path is None:
+        raise ValueError(f"{dataset.names[place]}: expected its size, or the image; say where the images are")
+    return size or image_size(str(path))
+
+
+def _in_pixels(rows: np.ndarray, size: Size) -> np.ndarray:
+    """Convert columns cx, cy, w, h in fractions of the image to x1, y1, x2, y2 in pixels."""
+    half = rows[:, 3:5] / 2
+    return np.concatenate([rows[:, 1:3] - half, rows[:, 1:3] + half], axis=1) * np.asarray([*size, *size])
+
+
+# Read the data.yaml of a YOLO data set: its folders, splits and class names. Needs PyYAML.
+
+
+YAML = (".yaml", ".yml")
+SPLITS = ("train", "val", "test")
+
+
+@readable()
+def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
+    """Read a split of the YOLO data set that a data.yaml describes.
+
+    Parameters: data, a file with `names` (list, or id → name), `train`, `val` or `test` (a folder of images, a .txt
+    with their paths, or a list of such) and optionally `path`, to which these are relative; a relative `path` is
+    sought from the file's folder, then from the working directory. split, one of the three.
+
+    Returns the images of the split with the labels of …/labels/… beside …/images/…; images without a text file have no
+    objects. Raises ValueError for a file without them, for a split without a single text file, for a label whose class
+    has no name, and with file and line for a malformed label.
+    """
+    data = Path(data)
+    content = _content(data, split)
+    files = _files(data, content, split)
+    classes, names = class_names(content, data), [*map(_name, files.images.values())]
+    dataset = yolo_dataset(names, files, classes, _key_points(data, content))
+    if files.images and not dataset.census.used[LABELS]:
+        first = next(iter(files.images))
+        raise ValueError(
+            f"{data}: expected labels of {split}, empty where there are no objects, got no {first}.txt nor others"
+        )
+    for place, boxes in zip(files.images, dataset.references):
+        others = boxes["labels"][~np.isin(boxes["labels"], [*classes])]
+        if len(others):
+            named = ", ".join(map(str, classes))
+            raise ValueError(f"{files.texts[place]}: expected classes of {data}, {named}, got {others[0]}")
+    return dataset
+
+
+def yolo_data_texts(data: str | Path, split: str = "val") -> list[Path]:
+    """The text files that `read_yolo_data` reads: lists of images, and labels."""
+    files = _files(Path(data), _content(Path(data), split), split)
+    return [*files.lists, *files.texts.values()]
+
+
+def _content(data: Path, split: str) -> dict[str, Any]:
+    """The content of a data.yaml that has a split."""
+    content = read_yaml(data)
+    content.setdefault("val", content.get("validation"))  # Ultralytics accepts both names
+    if split not in SPLITS or not content.get(split):
+        there = ", ".join(name for name in SPLITS if content.get(name)) or "none"
+        raise ValueError(f"{data}: expected a split {split!r}, got {there}")
+    return content
+
+
+def _key_points(data: Path, content: Mapping[str, Any]) -> int | None:
+    """How many numbers a line of labels has for key points, by the `kpt_shape` of a data.yaml; None without one."""
+    shape = content.get("kpt_shape")
+    if shape is None:
+        return None
+    if not isinstance(shape, list) or [*map(type, shape)] != [int, int] or shape[0] < 1 or shape[1] not in (2, 3):
+        raise ValueError(f"{data}: expected kpt_shape to be a number of key points and 2 or 3, got {shape!r}")
+    return int(shape[0] * shape[1])
+
+
+def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
+    """The files of a split, by the real paths of the labels without suffix.
+
+    Raises ValueError for an image that is there twice, and for two label files of one image.
+    """
+    root, entries = _root(data, content), _entries(content, split)
+    places = [_place(data, root, entry) for entry in entries]
+    lists = [place for place in places if not place.is_dir()]
+    images = [path for place in places for path in _images(data, root, place)]
+    names = [*map(_name, images)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        both = " and ".join(str(path) for path, name in zip(images, names) if name == twice)
+        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice: {both}")
+    folders = [*dict.fromkeys(path.parent for path in images)]
+
+    def files(of: Callable[[Path], Path]) -> list[Path]:
+        below = [path for place in places if of(place).is_dir() for path in files_below(of(place), None)]
+        return below + [path for folder in folders for path in files_in(of(folder), None)]
+
+    real = cache(os.path.realpath)
+    named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
+    not_labels = {real(root / entry) for entry in named} | {*map(real, lists)}  # lists may lie beside the images
+    texts: dict[str, Path] = {}
+    for place, path in by_real_place(files(_labels)).items():
+        if path.suffix.lower() in TXT and place not in not_labels:
+            name = place[: -len(path.suffix)]
+            if name in texts:
+                raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
+            texts[name] = path
+
+    def by_label(paths: Iterable[Path]) -> dict[str, Path]:
+        return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
+
+    own, beside = by_label(images), files(Path)
+    every = by_label(path for path in beside if path.suffix.lower() in IMAGE_SUFFIXES)
+    beyond = {name: path for name, path in every.items() if name not in own}
+    return Files(own, texts, [*beside, *files(_labels)], beyond, lists)
+
+
+def _entries(content: Mapping[str, Any], split: str) -> list[str]:
+    """The folders and lists of a split, with slashes."""
+    entries = content.get(split) or []
+    return [str(entry).replace("\\", "/") for entry in (entries if isinstance(entries, list) else [entries])]
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises ValueError, with file and line, if there is none."""
+    with extra("detection"):
+        import yaml
+
+    class Loader(yaml.SafeLoader):
+        """A loader that refuses aliases of lists and mappings, which can expand a few lines to gigabytes."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            alias: Any = self.peek_event() if self.check_event(yaml.AliasEvent) else None  # type: ignore[no-untyped-call]
+            node = super().compose_node(parent, index)
+            if alias is not None and not isinstance(node, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(None, None, "an alias of a list or a mapping", alias.start_mark)
+            return node
+
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8-sig"), Loader)
+    except (UnicodeDecodeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path}: {reason(error)}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
+    except Exception as error:  # a tag such as !!int on another value may raise any error
+        raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
+    return content
+
+
+def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
+    """Class names by id, from `names` of a data.yaml, a list or a mapping."""
+    names = content.get("names")
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict) or not names or not all(map(_is_id, names)):
+        raise ValueError(f"{path}: expected names, as a list or as ids with names, got {names!r}")
+    for key, name in names.items():
+        if isinstance(name, bool) or not isinstance(name, (str, int, float)):
+            hint = "; put it between quotes" if isinstance(name, bool) else ""
+            raise ValueError(f"{path}: expected the name of class {key} to be a string or a number, got {name!r}{hint}")
+    return {key: str(name) for key, name in names.items()}
+
+
+def _is_id(key: Any) -> bool:
+    return isinstance(key, int) and not isinstance(key, bool) and key >= 0
+
+
+def _root(data: Path, content: Mapping[str, Any]) -> Path:
+    named = Path(str(content.get("path") or ".").replace("\\", "/"))
+    places = dict.fromkeys((data.parent / named, Path.cwd() / named))
+    root = next((place for place in places if place.is_dir()), None)
+    if root is None:
+        raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
+    return root
+
+
+def _place(data: Path, root: Path, entry: str) -> Path:
+    # some exporters, which write no path, mean an entry ../valid/images from the root
+    places = [root / entry, root / entry.removeprefix("../")]
+    place = next((place for place in places if place.exists()), None)
+    if place is None:
+        raise ValueError(f"{data}: expected a folder or a list of images, got none at {places[0]}")
+    return place
+
+
+def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
+    """The images in a folder, or in the list of a text file."""
+    if place.is_dir():
+        yield from find_images(place).values()
+        return
+    if place.suffix != ".txt":
+        raise ValueError(f"{data}: expected a folder of images or a .txt that lists them, got {place}")
+    with named(place):
+        lines = place.read_text(encoding="utf-8-sig").replace("\\", "/").splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            paths = [place.parent / line.strip(), root / line.strip()]
+            path = next((path for path in paths if path.is_file()), None)
+            if path is None:
+                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent, None)])
+                raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}{hint}")
+            yield path
+
+
+def _labels(folder: Path) -> Path:
+    """The folder of the labels of images: …/images/val → …/labels/val; the same if no folder is called images."""
+    parts = [*folder.parts]
+    if "images" in parts:
+        parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"
+    return Path(*parts)
+
+
+def _name(image: Path) -> str:
+    """The path of an image from its last folder called images."""
+    parts = image.with_suffix("").parts
+    start = len(parts) - parts[::-1].index("images") if "images" in parts[:-1] else len(parts) - 1
+    return "/".join(parts[start:])

@@ -1,0 +1,74 @@
+"""Limits on the size of files, checked before these are read or unpacked."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, NamedTuple
+
+_MEMBER = 400  # bytes of a member's entry in the list of an archive's contents
+_JSON = (".json", ".jsonl")
+
+
+class Limits(NamedTuple):
+    """What a door takes.
+
+    door: its name in errors
+    files, size: the number of files of an input, and their bytes
+    json: bytes of a file of JSON, which takes about 50 times the memory as Python objects
+    unpacked: bytes that the files of an input take in memory or on disk when they are unpacked
+    members: the number of files in an archive
+    columns: of a table
+    """
+
+    door: str
+    files: int
+    size: int
+    json: int
+    unpacked: int
+    members: int
+    columns: int
+
+    def check_files(self, paths: Iterable[Path]) -> None:
+        """Raise RefusedError for too many files, or too many bytes, without reading them."""
+        paths = [*paths]
+        if len(paths) > self.files:
+            raise RefusedError(f"{self.door} take at most {self.files:,} files at once, not {len(paths):,}")
+        sizes = [path.stat().st_size for path in paths]
+        if sum(sizes) > self.size:
+            raise RefusedError(f"{self.door} take at most {self.size:,} bytes of files, not {sum(sizes):,}")
+        for path, size in zip(paths, sizes):
+            if path.suffix.lower() in _JSON and size > self.json:
+                raise RefusedError(f"{path.name}: {self.door} take at most {self.json:,} bytes of JSON, not {size:,}")
+
+    def check_unpacked(self, name: str, num_bytes: int) -> None:
+        """Raise RefusedError for a file that would take more memory, or disk, than is allowed."""
+        if num_bytes > self.unpacked:
+            raise RefusedError(f"{name}: {self.door} take at most {self.unpacked:,} bytes unpacked, not {num_bytes:,}")
+
+    def check_members(self, name: str, file: IO[bytes]) -> None:
+        """Raise RefusedError for an archive of too many files, from the record at its end."""
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 65_557))
+        tail = file.read()
+        file.seek(0)
+        place = tail.rfind(b"PK\x05\x06")
+        record = tail[place : place + 22] if place >= 0 else b""
+        if len(record) < 22:  # whose reader says what is wrong with it
+            return
+        count, size = struct.unpack_from("<HL", record, 10)
+        large = b"PK\x06\x07" in tail[max(0, place - 20) : place] and self.members <= 0xFFFF
+        if large or count > self.members or size > self.members * _MEMBER:
+            raise RefusedError(
+                f"{name}: {self.door} take archives of at most {self.members:,} files, and this one has more"
+            )
+
+
+class RefusedError(ValueError):
+    """A file that is too large, or does not match its name."""
+
+
+PAGES = Limits("pages", 200, 50_000_000, 10_000_000, 200_000_000, 5_000, 5_000)
+_ANY = 10**12
+COMMANDS = Limits("commands", _ANY, 10**15, 10**15, 10**11, 10**7, 10**6)

@@ -1,0 +1,1 @@
+"""Columns of scores and labels: .npy, .csv, .parquet, .json and similar files."""

@@ -1,0 +1,274 @@
+"""Tell from the first lines of a table whether it has a header, and which characters separate its values."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from ...arrays.arrays import reads_as_number
+from ..places import unsigned
+from .arrow import column_of, ids_of
+
+HINT = "put a line of names above"
+_COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))
+_LOOKED_AT = 100_000  # bytes
+
+
+class Separators(NamedTuple):
+    """The separator of values, and the decimal mark."""
+
+    between: str
+    decimal: str
+
+
+def separators(text: bytes) -> Separators:
+    r"""The characters between values and in numbers.
+
+    Tabs or semicolons, if the first two lines have as many, and no comma but in numbers; otherwise commas, and points
+    in numbers. Between tabs or semicolons, numbers have commas if one does in the first two lines or, if these have no
+    fractions, in a column further below whose fractions all have commas.
+
+    >>> separators(b"score;label\n1;0\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    >>> separators(b"score;part\n0,5;1.1").decimal, separators(b"score;part\n1;1\n0.5;0,5").decimal
+    (',', ',')
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))
+    for mark in ("\t", ";"):
+        rows = [[cell.strip().strip('"') for cell in line.split(mark)] for line in lines]
+        first = [cell for row in rows[:2] for cell in row]
+        alike = len(rows[0]) > 1 and len({*map(len, rows[:2])}) == 1
+        if alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first):
+            return Separators(mark, _decimal_mark(first, rows))
+    return Separators(",", ".")
+
+
+def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The mark in fractions of the first cells or, if there are none, of a column."""
+    for cells in (first, *zip(*(row for row in rows if len(row) == len(rows[0])))):
+        commas, points = (any(map(pattern.fullmatch, cells)) for pattern in (_COMMA, _POINT))
+        if commas and (cells is first or not points):
+            return ","
+        if points and cells is first:
+            return "."
+    return "."
+
+
+class FirstLine(NamedTuple):
+    """The first line of a table.
+
+    text, cells: the line, and its parts
+    holds_values: whether it is the first row, rather than the names of the columns
+    """
+
+    text: str
+    cells: list[str]
+    holds_values: bool
+
+    @property
+    def places(self) -> list[str]:
+        """The positions of the cells, from 0."""
+        return [str(i) for i in range(len(self.cells))]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is 0,1,2 and so on, which may also be the header that pandas writes: what is below must tell."""
+        return self.holds_values and self.cells == self.places
+
+
+def first_line(text: bytes, marks: Separators, names: Sequence[str]) -> FirstLine:
+    """The first line of a table, which is a header unless it consists of values.
+
+    In that case the requested names decide: if they are positions, there is no header; if they are values of the line,
+    it is the header. Raises ValueError if they may be either, which takes a line of different integers.
+    """
+    line = re.findall(rb"^[^\r\n]*", text)[0].decode()
+    cells = [cell.strip() for cell in next(csv.reader([line], delimiter=marks.between))]
+    names = [name if name in cells else unsigned(name) for name in names]
+    first = FirstLine(line, cells, all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells))
+    if not first.holds_values or first.counts or not names:
+        return first
+    by_name, by_place = {*names} <= {*cells}, {*names} <= {*first.places}
+    if not _may_be_names(cells):
+        return first._replace(holds_values=by_place or not by_name)
+    if by_name and by_place:
+        raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {HINT}")
+    return first._replace(holds_values=by_place)
+
+
+def _may_be_names(cells: Sequence[str]) -> bool:
+    """Whether values may be the names of columns, as pandas writes them or as ids of classes."""
+    return len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells)
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a value, rather than the name of a column."""
+    return reads_as_number(cell) or cell.lower() in ("true", "false")
+
+
+# Read tables of values separated by commas, semicolons or tabs, with or without a header.
+
+
+class Csv:
+    """A table of separated values.
+
+    table: in Arrow; without a header, its columns are named by their positions, from 0
+    headless: whether it has no header
+    """
+
+    def __init__(self, data: bytes, names: Sequence[str] = ()) -> None:
+        """Read a text; `names`, the columns that are wanted, tell a header of values from the first row.
+
+        Raises ValueError for an empty text; for a row of another length, with its line; and if the first line may be
+        either: see `first_line`. So may 0,1,2 and so on, which is only taken for a header above at least three columns
+        of fractions that are named.
+        """
+        self._text = _trimmed(data)
+        if not self._text.strip():
+            raise ValueError("expected comma-separated values, got nothing")
+        before = data[: len(data) + 1 - len(self._text)]
+        self._lines_before = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+        self._marks = separators(self._text)
+        first = first_line(self._text, self._marks, names)
+        if len(first.cells) > 1:
+            self._text = _without_blank_end(self._text)
+        self.headless = first.holds_values
+        self.table = self._read(first.places if self.headless else [])
+        if first.counts and _is_counted_header(self.table, first, names):
+            self.table, self.headless = self.table.slice(1), False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.column_names)
+
+    def column(self, name: str) -> Any:
+        """A column as an array. Raises ValueError for missing values, and for text that is not in UTF-8."""
+        self._check_text(name)
+        return column_of(self.table, name)
+
+    def words(self, name: str) -> Any:
+        """The cells of a column as they stand, (N,) strings without blanks around them: 007 and 7 are two names.
+
+        Raises ValueError for text that is not in UTF-8.
+        """
+        self._check_text(name)
+        table = self.table
+        if not pa.types.is_string(table[name].type):
+            as_text = {"column_types": {name: pa.string()}, "include_columns": [name]}
+            table = self._read(self.names if self.headless else [], **as_text)
+        return ids_of(pc.utf8_trim_whitespace(table[name]))
+
+    def _check_text(self, name: str) -> None:
+        """Raise ValueError for a column whose text is not in UTF-8; Arrow reads it as bytes."""
+        if pa.types.is_binary(self.table.column(name).type):
+            cells = self.table[name].to_pylist()
+            position = next(i for i, cell in enumerate(cells) if cell is not None and not _is_utf8(cell))
+            raise ValueError(f"{name}: expected UTF-8 text, got {cells[position]!r} at position {position}")
+
+    def _read(self, names: list[str], **options: Any) -> pa.Table:
+        """The table of the text; its first line is the header if there are no names. `options`, of ConvertOptions.
+
+        Only blanks are missing: NA and null are words, and nan is a number.
+        """
+        form = {
+            "parse_options": pyarrow.csv.ParseOptions(delimiter=self._marks.between),
+            "convert_options": pyarrow.csv.ConvertOptions(
+                decimal_point=self._marks.decimal, null_values=[""], **options
+            ),
+        }
+        source = _in_arrow(self._text)
+        with suppress(pa.ArrowInvalid):
+            return pyarrow.csv.read_csv(
+                pa.BufferReader(source), read_options=pyarrow.csv.ReadOptions(column_names=names), **form
+            )
+        # Arrow reads blocks of 1 MB; a line may extend into the next block but no further, a header not at all. Without
+        # threads, which are slower for many columns, it knows the number of a wrong row
+        wrong: list[Any] = []
+
+        def keep(row: Any) -> str:
+            wrong.append(row)
+            return "error"
+
+        if _is_utf8(self._text):  # Arrow decodes a row to hand it on
+            form["parse_options"].invalid_row_handler = keep
+        size = min(len(self._text), 2**31 - 1)
+        whole = pyarrow.csv.ReadOptions(column_names=names, block_size=size, use_threads=False)
+        try:
+            return pyarrow.csv.read_csv(pa.BufferReader(source), read_options=whole, **form)
+        except pa.ArrowInvalid as error:
+            if wrong:
+                raise ValueError(self._complaint(*wrong)) from None
+            line = self._lines_before + 1
+            raise ValueError(f"expected a table from line {line} on, got one that is not whole ({error})") from None
+
+    def _complaint(self, row: Any) -> str:
+        """The error for a row of another length than the first."""
+        expected, came = row.expected_columns, f"{row.actual_columns}: {row.text!r:.100}"
+        return f"expected {expected} values in line {self._line_of(row.number)}, as in the first, got {came}"
+
+    def _line_of(self, row: int) -> int:
+        """The line on which a row begins, both counted from 1; blank lines are no rows, and cells may have several."""
+        reader = csv.reader(io.StringIO(self._text.decode("latin-1"), newline=""), delimiter=self._marks.between)
+        begins = 1
+        for cells in reader:
+            row -= bool(cells)
+            if not row:
+                break
+            begins = reader.line_num + 1
+        return self._lines_before + begins
+
+
+def _trimmed(data: bytes) -> bytes:
+    """The text without blank lines and blanks before it, and with an end of its last line, which Arrow needs."""
+    return re.sub(rb"\A(\s*[\r\n])? *", b"", data.removeprefix(codecs.BOM_UTF8)) + b"\n"
+
+
+def _without_blank_end(text: bytes) -> bytes:
+    """The text without last lines of blanks, which are no rows of a table of several columns."""
+    end = re.compile(rb"[\r\n]").search(text, len(text.rstrip(b" \r\n")))
+    return text[: end.start()] + b"\n" if end and b" " in text[end.start() :] else text
+
+
+def _in_arrow(text: bytes) -> pa.Buffer:
+    """Copy a text into Arrow's own memory.
+
+    A thread of Arrow may let go of its source only when Python is already ending. With a source of Python's, such as
+    io.BytesIO, it then asks for the interpreter, and the process aborts, as 5 of some 1,200 commands did.
+    """
+    buffer = pa.allocate_buffer(len(text))
+    np.frombuffer(buffer, np.uint8)[:] = np.frombuffer(text, np.uint8)
+    return buffer
+
+
+def _is_counted_header(table: pa.Table, first: FirstLine, names: Sequence[str]) -> bool:
+    """Whether a first line 0,1,2 is the header that pandas writes: of three or more columns of fractions, if named.
+
+    A single 0 above integers is a label. Raises ValueError for others: 0,1 may be probabilities, or score and label.
+    """
+    kinds = table.schema.types
+    if len(kinds) == 1 and pa.types.is_integer(kinds[0]):
+        return False
+    fractions = len(kinds) > 2 and all(map(pa.types.is_floating, kinds))
+    if fractions and names:
+        return True
+    way = f"on a command line name the columns, as in FILE:{first.text}, or " if fractions else ""
+    raise ValueError(f"expected names or values in the first line, got {first.text}, which may be either: {way}{HINT}")
+
+
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""Tables of separated values: an error says the line, blank ends are no rows, and Arrow reads from its own memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given
+
+from openworld_metrics.reading.tables.columns import open_column
+from openworld_metrics.reading.tables.csv import Csv
+from tests.examples import many, seeds
+
+
+def table_of(rng: Random, width: int, end: str, mark: str) -> list[str]:
+    """Rows of a table, the first of names or of numbers, with cells of several lines and blank lines among them."""
+    rows = [mark.join(rng.choice((f"n{i}", f"{i}.5")) for i in range(width)) + end, mark.join(["0.5"] * width) + end]
+    for _ in range(rng.randint(1, 6)):
+        words = [rng.choice(("0.5", "1", "a b", '"x"', f'"x{end}y{mark}""z"', f'"{end}"')) for _ in range(width)]
+        rows.append(mark.join(words) + end + end * rng.choice((0, 0, 1, 2)))
+    return rows
+
+
+@many
+@given(seed=seeds)
+def test_an_error_names_the_file_and_the_line(seed: int) -> None:
+    rng = Random(seed)
+    end, mark, width = rng.choice(("\n", "\r\n", "\r")), rng.choice((",", ";", "\t")), rng.randint(2, 4)
+    rows = [rng.choice(("", "\ufeff", end, f" {end}{end}")), *table_of(rng, width, end, mark)]
+    at = rng.randint(3, len(rows))
+    came = rng.choice([n for n in range(1, 7) if n != width])
+    rows.insert(at, mark.join(["0.25"] * came) + end)
+    line = "".join(rows[:at]).replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_text("".join(rows), newline="")
+        with pytest.raises(ValueError, match=r"a\.csv: expected ") as raised:
+            open_column(str(path), "n0")
+    expected = f"expected {width} values in line {line}, as in the first, got {came}: '0.25"
+    assert str(raised.value).startswith(f"{path}: {expected}")
+
+
+def test_a_header_that_is_not_whole_is_named() -> None:
+    with pytest.raises(ValueError, match="expected a table from line 3 on, got one that is not whole"):
+        Csv(b'\n\n"a,b\n1,2\n')
+
+
+@many
+@given(seed=seeds)
+def test_blanks_at_the_end_are_no_row(seed: int) -> None:
+    rng = Random(seed)
+    end, mark, width = rng.choice(("\n", "\r\n", "\r")), rng.choice((",", ";", "\t")), rng.randint(2, 4)
+    text = "".join(table_of(rng, width, end, mark)).rstrip(end)
+    blank = "".join(end + " " * rng.randint(0, 3) for _ in range(rng.randint(1, 4)))
+    assert Csv((text + blank).encode()).table.equals(Csv(text.encode()).table)
+
+
+def test_a_line_of_a_blank_within_a_table_is_refused_and_in_one_column_a_value() -> None:
+    with pytest.raises(ValueError, match="expected 2 values in line 3, as in the first, got 1: ' '"):
+        Csv(b"a,b\n1,2\n \n3,4\n")
+    assert Csv(b"a\nx\n \n").table["a"].to_pylist() == ["x", " "]
+
+
+@pytest.mark.parametrize("length", [5, 3_000_000], ids=["a block", "a line beyond two blocks"])
+def test_no_source_belongs_to_python(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources: list[Any] = []
+    read = pyarrow.csv.read_csv
+
+    def recorded(source: Any, **options: Any) -> pa.Table:
+        sources.append(source)
+        return read(source, **options)
+
+    monkeypatch.setattr(pyarrow.csv, "read_csv", recorded)
+    before = pa.total_allocated_bytes()
+    csv = Csv(b"score,name\n0.5," + b"a" * length)
+    assert not csv.headless
+    assert csv.table.column("score").to_pylist() == [0.5]
+    assert len(sources) == (1 if length == 5 else 2)
+    assert all(type(source) is pa.BufferReader for source in sources)
+    assert pa.total_allocated_bytes() - before >= length  # the text's copy is Arrow's
