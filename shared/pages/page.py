@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
+from ..reading.reading import Reading
 from .columns.column import Column
 from .columns.samples import Counts, Detectors, Groups
 from .credits import Origin
@@ -76,6 +78,11 @@ class Derived(NamedTuple):
     notes: Sequence[str] = ()
 
 
+def no_reader(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
+    """Raise ValueError: the page reads tables and arrays alone."""
+    raise ValueError("expected tables or arrays, got other files")
+
+
 class Page(NamedTuple):
     """The description of a metric's page.
 
@@ -86,6 +93,8 @@ class Page(NamedTuple):
     examples: tables to type in, which come after the real data
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
+    takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
+    reader: reads the files of each input, with the arrays chosen for columns, and whether to leave out what cannot be used
     joined: completes the data of each input from the other inputs
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
@@ -131,6 +140,8 @@ class Page(NamedTuple):
     named: Callable[[Computed], Mapping[str, Any]] = lambda computed: computed.results
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
+    takes: Callable[[Sequence[Sequence[Path]]], bool] = lambda inputs: False
+    reader: Callable[[Sequence[Sequence[Path]], Mapping[str, Sequence[str]], bool], Reading] = no_reader
     joined: Callable[[Sequence[Data]], list[Data]] = list
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (

@@ -7,8 +7,10 @@ inputs ─ checked_sources ─→ arrays ─ offered, guess, settled ─→ what
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...reading.reading import Reading as Held
 from ..page import Page
 from ..reading.data import Data
 from .detectors import detectors
@@ -26,6 +28,7 @@ class Reading(NamedTuple):
     read_as: how whole numbers of a matrix are read, one of `columns.column.READ_AS`
     missing: required columns without arrays
     unread: rows that cannot be read, and whether they are left out
+    held: what files hold that the page's own reader has read; there is nothing to choose from then
     """
 
     page: Page
@@ -37,6 +40,7 @@ class Reading(NamedTuple):
     missing: Sequence[str] = ()
     unread: Unread | None = None
     leaves_out: bool = False
+    held: Held | None = None
 
     @property
     def num_unread(self) -> int:
@@ -46,11 +50,18 @@ class Reading(NamedTuple):
     @property
     def classes(self) -> Mapping[int, str]:
         """Class names by id, where the data have any."""
-        return self.sources[-1].classes
+        return self.sources[-1].classes if self.held is None else self.held.classes
 
     def detectors(self) -> dict[str, Arguments]:
         """The arguments of the metric for each detector. Raises the errors of `assembly.detectors`."""
-        return detectors(self.page, self.sources, self.made_of, self.read_as)
+        if self.held is None:
+            return detectors(self.page, self.sources, self.made_of, self.read_as)
+        held = self.held
+        note = " ".join([*held.guesses, *held.notes])
+        return {
+            name: Arguments(columns, held.images, note, held.classes, held.sizes, held.samples)
+            for name, columns in held.models.items()
+        }
 
 
 def read(
@@ -68,6 +79,11 @@ def read(
 
     Raises RefusedError for files that are not taken.
     """
+    paths = [[Path(path) for path in part or ()] for part in files]
+    if page.takes(paths):
+        held = page.reader(paths, chosen or {}, leave_out)
+        empty: dict[str, list[str]] = {column.name: [] for column in page.columns}
+        return Reading(page, [], empty, empty, empty, read_as, held=held)
     return settle(page, checked_sources(page, tables, files), chosen, read_as, leave_out)
 
 

@@ -14,7 +14,7 @@ from ..columns.column import FLIPPED
 from ..page import Derived
 from ..results.message import message
 from .class_names import with_class_ids, with_class_names
-from .preview import preview
+from .preview import contents, preview
 
 
 class Look(NamedTuple):
@@ -40,6 +40,8 @@ def look(reading: Reading, rows: bool = True, held: Mapping[str, Any] | None = N
     """
     data = preview(reading.page, reading.sources, reading.made_of, rows)
     options = {name: value for data in reading.sources for name, value in data.options.items()}
+    if reading.held is not None:
+        data, options = contents(reading.held.contents), dict(reading.held.options)
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []

@@ -27,6 +27,11 @@ def preview(page: Page, sources: Sequence[Data], made_of: MadeOf, rows: bool = T
     return "".join(_source_html(page, i, data, roles[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
+def contents(sentences: Sequence[str]) -> str:
+    """What each input holds, in words, as HTML."""
+    return "".join(f'<div class="preview"><p>{html.escape(text)}</p></div>' for text in sentences)
+
+
 def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
     """The roles of each array, for each source."""
     roles: list[dict[str, list[str]]] = [{} for _ in sources]
