@@ -94,7 +94,7 @@ class Page(NamedTuple):
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
     takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
-    reader: reads the files of each input, with the arrays chosen for columns, and whether to leave out what cannot be used
+    reader: reads the files of each input; see `assembly.reading.read`
     joined: completes the data of each input from the other inputs
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores

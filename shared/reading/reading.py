@@ -36,7 +36,7 @@ class Reading:
     options: Mapping[str, Any] = field(default_factory=dict)
     guesses: Sequence[str] = ()
     notes: Sequence[str] = ()
-    census: Census = Census()
+    census: Census = field(default_factory=Census)
     contents: Sequence[str] = ()
     images: Sequence[str] = ()
     samples: Sequence[Any] = ()
