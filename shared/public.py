@@ -24,6 +24,7 @@ from .ranking.delong import delong, delong_test, proportion_interval
 from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
 from .ranking.operating_points import operating_point
 from .ranking.roc import precision_recall_curve, roc_curve
+from .reading.read import read
 from .written.hub import to_eval_results
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "precision_recall_curve",
     "pro_curve",
     "proportion_interval",
+    "read",
     "risk_coverage",
     "roc_curve",
     "threshold_at_fpr",

@@ -77,12 +77,12 @@ def load() -> Callable[..., Any]:
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run the command in tmp_path, with its standard input, and return the exit code, output and errors."""
     from openworld_metrics.command import cli
-    from openworld_metrics.reading.tables import columns
+    from openworld_metrics.reading.tables import files
 
     monkeypatch.chdir(tmp_path)
 
     def run_command(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
-        columns._standard_input.cache_clear()
+        files._standard_input.cache_clear()
         monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as exit_:

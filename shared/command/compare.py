@@ -12,7 +12,9 @@ import click
 from ..comparison import SHARED, compare as compare_models
 from ..loading import METRICS, metric_class
 from ..metric.arguments import keyword_options
-from ..reading.tables.columns import open_columns, whole_column
+from ..reading.rows.inputs import read_column
+from ..reading.rows.metrics import LAYOUTS
+from ..reading.rows.rows import rows_of
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
 from ..scores import SCORES
@@ -63,6 +65,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--n-resamples", type=int, default=DEFAULTS["n_resamples"], show_default=True, help="How many resamples.")
 @click.option("--random-state", type=int, default=DEFAULTS["random_state"], show_default=True, help="The seed.")
+@click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
 @printing(*PRINTED)
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw the intervals.")
@@ -72,6 +75,7 @@ def compare(
     confidence_level: float,
     n_resamples: int,
     random_state: int,
+    flip: bool,
     form: str | None,
     percent: bool,
     save: Path | None,
@@ -92,9 +96,14 @@ def compare(
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
     scores = [named_score(places, f"{which}_") for which in ("first", "second")]
     check_json_and_picture(save, plot, lambda: files_of(places))
-    opened = open_columns([(_own(c), place) for c, place in places.items()], chosen.unknownness)
-    columns = dict(zip(places, map(whole_column, opened)))
-    models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
+    own = {name for name in places if _own(name) in LAYOUTS[chosen.name].names}
+    shared = {name: places[name] for name in SHARED if name in own}
+    for column in places.keys() - own:  # of siblings, which the metric ignores
+        read_column(places[column], _own(column))
+    models = []
+    for which in ("first", "second"):
+        of_model = {_own(name): places[name] for name in own if name.startswith(which)}
+        models.append(rows_of(chosen.name, columns={**of_model, **shared}, flip=flip).reading().columns)
     for which, model, score in zip(("first", "second"), models, scores):
         if score is not None:
             with naming_files({"logits": places[f"{which}_predictions"]}):
@@ -106,7 +115,6 @@ def compare(
             confidence_level=confidence_level,
             n_resamples=n_resamples,
             random_state=random_state,
-            **{column: columns[column] for column in SHARED if column in columns},
         )
     names = model_names(arguments["first_predictions"], arguments["second_predictions"])
     writes = saving(save, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,11 @@ from ..evaluation.samples import SAMPLES, samples_of
 from ..loading import METRICS, metric_class
 from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..reading.reading import Reading
 from ..reading.reasons import rows_from
-from ..reading.tables import columns as columns_of_files
+from ..reading.rows.inputs import read_column
+from ..reading.rows.metrics import LAYOUTS
+from ..reading.rows.rows import rows_of
 from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
 from ..scores import SCORES
@@ -23,7 +26,7 @@ from ..written.flat import KINDS
 from ..written.results import as_json
 from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import MetricCommand
-from .messages import warn_of_idle_options
+from .messages import say, warn_of_idle_options
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .printing import PRINTED, form_of, printing
@@ -36,6 +39,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 
 @click.command(cls=MetricCommand)
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@click.argument("files", nargs=-1, metavar="[FILE …]")
 @click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
 @click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
 @click.option(
@@ -49,6 +53,8 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @click.option("--samples", metavar="FILE", help="Names of samples, if each has several images.")
 @click.option("--counts", metavar="FILE", help="The count of each row, where an engine has grouped equal rows.")
 @click.option("--groups", metavar="FILE", help="Names of groups; a blank for samples that belong to all groups.")
+@click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
+@click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be read, and say how many.")
 @click.option(
     "--option",
     "options",
@@ -70,7 +76,10 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 )
 def compute(
     name: str,
+    files: tuple[str, ...],
     options: tuple[str, ...],
+    flip: bool,
+    leave_out: bool,
     form: str | None,
     percent: bool,
     save: Path | None,
@@ -83,6 +92,9 @@ def compute(
     """Compute a metric from files: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt.
 
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
+
+    A FILE without a flag holds tables or arrays, whose columns are recognised by their names and values; a flag then
+    names a column in it: openworld-metrics compute ood_bench scores.csv --predictions energy.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; by default it is the only column, or
     the column named like the option (open_scores). FILE:-COLUMN is negated: scores are higher for unknown samples, and
@@ -97,7 +109,7 @@ def compute(
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
     score = named_score(places)
-    check_json_and_picture(save, plot, lambda: files_of(places))
+    check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     if report is not None:
         check_report(chosen, report, images)
         if GROUPS in places:
@@ -112,7 +124,8 @@ def compute(
     metric.keeps_samples = save_samples
     warn_of_idle_options(metric, shows_intervals=on_terminal() or report is not None or plot is not None)
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
-        _add(metric, places, score)
+        reading = _read(name, files, places, flip=flip, leave_out=leave_out)
+        _add(metric, reading, score)
         sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, with_level = len(metric), metric.confidence_level is not None
@@ -135,25 +148,36 @@ def compute(
         show(f"\nreport: {report / 'index.html'}")
 
 
-def _add(metric: Any, places: Mapping[str, str], score: Callable[..., Any] | None) -> None:
+def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> None:
     """Add the columns to a metric, in batches with a progress bar if there is a Parquet file.
 
     With a score, the open-set scores are computed from the predictions, which are logits.
     """
-
-    def add(columns: Mapping[str, Any]) -> None:
-        more = {} if score is None else {"open_scores": score(columns["predictions"])}
-        metric.add_batch(**columns, **more)
-
-    opened = columns_of_files.open_columns([*places.items()], metric.unknownness)
-    columns = dict(zip(places, opened))
-    streamed = [column for column in columns.values() if isinstance(column, columns_of_files.ParquetColumn)]
-    if not streamed:
-        add(columns)
-        return
+    length = max(map(len, next(iter(reading.models.values())).values()), default=0) if reading.is_streamed else 0
     # disable=None: no bar unless standard error is a terminal
-    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
-        for first, batch in columns_of_files.batches(columns):
+    shown = None if reading.is_streamed else True
+    with tqdm(total=length, unit=" rows", unit_scale=True, disable=shown, leave=False) as progress:
+        for first, batch in reading.batches():
+            more = {} if score is None else {"open_scores": score(batch["predictions"])}
             with rows_from(first):
-                add(batch)
-            progress.update(len(next(iter(batch.values()))))
+                metric.add_batch(**batch, **more)
+            progress.update(len(next(iter(batch.values()), ())))
+
+
+def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: bool, leave_out: bool) -> Reading:
+    """The columns of one model, from files, or each from its place. Says what was guessed."""
+    columns = {column: place for column, place in places.items() if column in LAYOUTS[name].names}
+    for column in () if files else places.keys() - columns.keys():  # of siblings, which the metric ignores
+        read_column(places[column], column)
+    if files:
+        named = {column: place.split(",") for column, place in columns.items()}
+        reading = rows_of(name, [*files], columns=named, flip=flip, leave_out=leave_out).reading()
+    else:
+        reading = rows_of(name, columns=columns, flip=flip, leave_out=leave_out).reading()
+    if len(reading.models) > 1:
+        raise ValueError(
+            f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "
+            f"--{LAYOUTS[name].columns[0].name.replace('_', '-')} {next(iter(reading.models))}, or compare two"
+        )
+    say(reading)
+    return reading

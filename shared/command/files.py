@@ -11,7 +11,7 @@ import click
 
 from ..arrays.checks import did_you_mean
 from ..reading.reasons import with_text
-from ..reading.tables.columns import file_of
+from ..reading.rows.inputs import file_of
 from ..reports.plots import check_picture
 from ..scores import SCORES
 from .outputs import check_outputs

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import click
 
 from ..metric.metric import Metric
+from ..reading.reading import Reading
 from ..reading.reasons import out_of_memory, reason
 from .terminal.waiting import end_waiting
 
@@ -26,6 +27,14 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool) -> None:
     drawn = {"n_resamples", "random_state"} if shows_intervals else set()
     for option in [name for name in metric.idle_options if name not in drawn]:
         warn(f"--{option.replace('_', '-')} changes none of the results")
+
+
+def say(reading: Reading) -> None:
+    """Print one line for what was guessed, and one for each note, such as on rows that are left out."""
+    if reading.guesses:
+        complain(f"note: {'; '.join(reading.guesses)}")
+    for note in reading.notes:
+        complain(f"note: {note}")
 
 
 def say_negated(names: Mapping[str, str]) -> None:

@@ -14,8 +14,8 @@ from ..evaluation.samples import SAMPLES, samples_of
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
-from ..reading.tables.columns import file_of, names_in
-from ..reading.tables.scores import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..reading.rows.inputs import file_of, split_place
+from ..reading.rows.scores import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from ..reports.terminal.results import results_text
@@ -150,7 +150,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 def _own_name(place: str, several: Collection[Path | None]) -> str:
     """The name of a set without one: of its column, in a file of several sets, or else of its file."""
     file = file_of(place)
-    columns = ",".join(map(unsigned, names_in(place))) if file in several else ""
+    columns = ",".join(map(unsigned, split_place(place)[1])) if file in several else ""
     return columns or getattr(file, "stem", "")
 
 

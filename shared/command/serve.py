@@ -32,8 +32,8 @@ def serve(metric: str | None, port: int | None) -> None:
         _check_port(port)
     with extra("spaces"):
         from ..pages.build import build
-        from ..pages.files import page_of
         from ..pages.gallery.gallery import build_gallery
+        from ..pages.metrics import page_of
         from ..pages.serving.launch import launch
     page = build_gallery(local=True) if metric is None else build(page_of(metric), script(metric).parent, local=True)
     try:

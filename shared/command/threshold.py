@@ -11,8 +11,8 @@ import click
 from ..evaluation.threshold_maps import fit_map_thresholds
 from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
 from ..ood.ood_bench import OODBench
-from ..reading.tables.columns import open_columns, whole_column
-from ..reading.tables.scores import read_scores
+from ..reading.rows.rows import read_rows
+from ..reading.rows.scores import read_scores
 from ..written.results import as_json
 from ..written.thresholds import FittedThreshold
 from .files import check_json_and_picture, files_of
@@ -100,9 +100,7 @@ def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        opened = open_columns([*places.items()], OODBench.unknownness)
-        columns = dict(zip(places, map(whole_column, opened)))
-        metric = OODBench()
+        metric, columns = OODBench(), read_rows(OODBench.name, columns=places).columns
         unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     else:
         sides = {name: read_scores(place) for name, place in places.items()}

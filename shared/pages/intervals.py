@@ -11,6 +11,7 @@ import numpy as np
 from ..comparison import compared, differences_of_parts
 from ..metric.arguments import COUNTS
 from ..metric.bootstrap import FEWEST
+from ..reading.rows.metrics import LAYOUTS
 from .figures.computed import Computed
 from .page import Page
 from .results.computation import Computation
@@ -103,9 +104,10 @@ def _smaller_side(page: Page, computed: Computed) -> int:
     """The number of images, or of samples on the smaller side; half of all samples if sides are unknown."""
     columns: Mapping[str, Any] = computed.columns
     size = max(map(len, columns.values()))
-    if page.outside is None or COUNTS in columns:
+    layout = LAYOUTS[page.name]
+    if not layout.label or COUNTS in columns:
         return size if page.images else size // 2
     if "references" not in columns:
         return min(min(_sides(column)) for column in columns.values())
-    outside = int(np.count_nonzero(page.outside(columns)))
+    outside = int(np.count_nonzero(np.asarray(layout.unknown(columns))))
     return min(outside, size - outside)

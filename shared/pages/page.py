@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
 from ..reading.reading import Reading
-from .columns.column import Column
-from .columns.samples import Counts, Detectors, Groups
+from ..reading.rows.kinds import Column
+from ..reading.rows.metrics import LAYOUTS
 from .credits import Origin
 from .figures.computed import Computed
 from .figures.ranked import Listed, Ranked
 from .figures.threshold import Sweep
 from .figures.thumbnails import Thumbnail
-from .reading.data import DETECTOR, Data
-from .reading.uploads import Reader
 from .serving.costs import Cost, Drawing
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
@@ -32,20 +30,14 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-COUNTS = Counts("counts", ("count",), required=False)
-DATA_SETS = Groups("groups", ("group", "dataset", "data_set", "ood_set"), required=False)
-DETECTORS = Detectors(DETECTOR, ("model", "method"), required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
-    """An input of the page: an editable table, or files.
-
-    readers: readers for suffixes that only this input takes; each reads all files of its suffix together
-    """
+    """An input of the page: an editable table, or files; `kinds` are suffixes that only this input takes."""
 
     label: str
-    readers: Mapping[str, Reader] = {}
+    kinds: Sequence[str] = ()
 
 
 class Example(NamedTuple):
@@ -95,9 +87,7 @@ class Page(NamedTuple):
     derived: the names of these options
     takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
     reader: reads the files of each input; see `assembly.reading.read`
-    joined: completes the data of each input from the other inputs
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
-    outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
     drawing: the cost of a resample
@@ -116,7 +106,6 @@ class Page(NamedTuple):
 
     metric: type[Metric]
     question: str
-    columns: tuple[Column, ...]
     options: tuple[Option, ...]
     examples: tuple[Example, ...]
     pictures: tuple[str, ...]
@@ -142,18 +131,21 @@ class Page(NamedTuple):
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     takes: Callable[[Sequence[Sequence[Path]]], bool] = lambda inputs: False
     reader: Callable[[Sequence[Sequence[Path]], Mapping[str, Sequence[str]], bool], Reading] = no_reader
-    joined: Callable[[Sequence[Data]], list[Data]] = list
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (
         detectors,
         "",
     )
-    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
         """The name of the metric."""
         return self.metric.name
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the metric."""
+        return LAYOUTS[self.name].columns
 
 
 def rows(text: str) -> Table:

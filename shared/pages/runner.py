@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..metric.arguments import COUNTS
-from ..metric.groups import GROUPS, rows_of_groups
+from ..metric.groups import ALL, GROUPS, group_name, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
+from ..reading.limits import RefusedError
 from ..texts import texts
-from .assembly.data_sets import shares_of_groups
-from .assembly.reading import read
+from .data import read
 from .figures.computed import Computed
 from .form.class_names import with_class_ids
 from .form.controls import options_of
@@ -33,7 +35,7 @@ from .serving.costs import (
     option_costs,
     step_costs,
 )
-from .serving.limits import RefusedError, without_paths
+from .serving.limits import without_paths
 
 MAX_WORDS = 2_000  # characters of a message
 # `regions` needs masks with numbered regions, and an uploaded mask holds only 0 and 1
@@ -111,9 +113,9 @@ class Runner:
         if form.example == OWN and not form.uploaded:
             raise RefusedError(f"{OWN}: expected a file, got none; choose it again, or an example")
         reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-        arguments = reading.detectors()
+        arguments = reading.arguments()
         options = options_of(self.page.options, form.options, self.defaults)
-        options = with_class_ids(self.page, options, reading.classes)
+        options = with_class_ids(self.page, options, reading.reading.classes)
         self._check_sides(options, any(GROUPS in one.columns for one in arguments.values()))
         detectors = {}
         for name, one in arguments.items():
@@ -148,6 +150,16 @@ class Runner:
     def show(self, form: Form) -> View:
         """Compute, and return the results to show."""
         return self.view(self.run(form), form)
+
+
+def shares_of_groups(groups: Any) -> int:
+    """The factor by which groups multiply the samples to process: samples without a group count in each group.
+
+    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
+    (1, 2)
+    """
+    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
+    return max(1, len(names) - 1) if ALL in names else 1
 
 
 def explain(error: Exception) -> str:

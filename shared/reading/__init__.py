@@ -10,13 +10,17 @@ from .boxes.named import class_ids, read_names
 from .boxes.opening import read_detections, read_references
 from .boxes.voc import read_voc
 from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
-from .tables.scores import Scores, read_scores, score_files
+from .read import read
+from .reading import Reading
+from .rows.scores import Scores, read_scores, score_files
 
 __all__ = [
     "Dataset",
     "Detections",
+    "Reading",
     "Scores",
     "class_ids",
+    "read",
     "read_coco",
     "read_coco_results",
     "read_detections",

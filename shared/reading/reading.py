@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 from .census import Census
+from .tables.files import Streamed, batches, whole
 
 Place = str | PathLike[str]
 # the files of one input: a file, a folder, an archive, several of these, or those of each of several models
@@ -29,6 +30,7 @@ class Reading:
     classes: class names by id
     sizes: the width and height of each image in pixels, None where unknown
     archives: keeps the files of archives, which are unpacked, as long as they may be read
+    change: what is recognised in columns that are read in batches
     """
 
     metric: str
@@ -43,10 +45,25 @@ class Reading:
     classes: Mapping[int, str] = field(default_factory=dict)
     sizes: Sequence[tuple[int, int] | None] = ()
     archives: Any = None
+    change: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of the only model. Raises ValueError if there are several."""
         if len(self.models) != 1:
             raise ValueError(f"expected one model, got {', '.join(self.models)}; models holds the columns of each")
-        return next(iter(self.models.values()))
+        columns = next(iter(self.models.values()))
+        return self.change({name: whole(column) for name, column in columns.items()}) if self.is_streamed else columns
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether columns are read in batches, by `batches`."""
+        return any(isinstance(column, Streamed) for columns in self.models.values() for column in columns.values())
+
+    def batches(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The columns of the only model in batches, each with the number of its first row."""
+        if not self.is_streamed:
+            yield 0, self.columns
+            return
+        for first, batch in batches(next(iter(self.models.values()))):
+            yield first, self.change(batch)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .limits import RefusedError
+
 
 def reason(error: BaseException) -> str:
     """The message of an error.
@@ -60,10 +62,11 @@ def rows_from(first: int) -> Iterator[None]:
 
 @contextmanager
 def named(place: object) -> Iterator[None]:
-    """Put a file's name before errors about its content: TypeError stays TypeError, others become ValueError."""
+    """Put a file's name before errors about its content, once: TypeError stays TypeError, others become ValueError."""
     try:
         yield
-    except ImportError:
-        raise  # not an error of the file
+    except (ImportError, RefusedError):
+        raise  # not an error of the file, or one that names it
     except Exception as error:
-        raise with_text(error, f"{place}: {reason(error)}") from error
+        text = reason(error)
+        raise with_text(error, text if text.startswith(f"{place}: ") else f"{place}: {text}") from error

@@ -14,7 +14,7 @@ from ..extras import extra
 from ..reading.images import find_images
 from ..reading.maps.pixels import check_size
 from ..reading.reasons import named
-from ..reading.tables.columns import file_of, open_column, whole_column
+from ..reading.rows.inputs import file_of, read_column
 
 
 def list_images(place: str, count: int) -> list[Path]:
@@ -39,7 +39,7 @@ def _listed(place: str) -> list[Path]:
     else:
         if file is not None and not file.suffix:
             raise ValueError(f"{place}: expected a folder of images, or a file of their paths, got none")
-        names = whole_column(open_column(place, "images"))
+        names = read_column(place, "images")
     if any(not isinstance(name, str) for name in names):
         odd = next(name for name in names if not isinstance(name, str))
         raise ValueError(f"{place}: expected paths of images, got {odd}")

@@ -56,7 +56,7 @@ def test_the_better_model_is_the_last_word() -> None:
         (["--first-predictions", "first.npy"], "expected --second-predictions, got none"),
         (
             ["--first-predictions", "first.npy", "--second-predictions", "second.npy", "--references", "first.npy"],
-            "first.npy: references: expected integers",
+            "references: expected integers",
         ),
         (
             ["--first-predictions", "first.npy", "--second-predictions", "nowhere.npy", "--references", "first.npy"],

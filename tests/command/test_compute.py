@@ -19,7 +19,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import OpenAUC, written
-from openworld_metrics.reading.tables import columns as readers
+from openworld_metrics.reading.tables import files as readers
 from tests import cases
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
@@ -305,8 +305,9 @@ def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:
 def test_npy_needs_no_arrow(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3))
     python = """import sys
-from openworld_metrics.reading.tables.columns import open_column
-open_column("x.npy", "predictions")
+from pathlib import Path
+from openworld_metrics.reading.tables.files import read_table
+read_table(Path("x.npy"))
 sys.exit("pyarrow" in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", python], cwd=tmp_path, check=False).returncode == 0
 

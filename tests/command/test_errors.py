@@ -68,7 +68,7 @@ WRONG = {
     ),
     "words by number": (
         ["compute", "accuracyk", "--predictions", "words.parquet"],
-        "words.parquet: predictions: expected numbers, got 'a' at position 0",
+        "words.parquet: x, row 1 and 2 more: 'a' is not a number",
     ),
     "NaN in json": (
         ["compute", "autkc", "--predictions", "nan.json"],
@@ -93,11 +93,11 @@ WRONG = {
     ),
     "probabilities or names": (
         ["compute", "accuracyk", "--predictions", "pair.csv:0,1"],
-        "pair.csv:0,1: expected names or values in the first line, got 0,1, which may be either: put a line of names",
+        "pair.csv: expected names or values in the first line, got 0,1, which may be either: put a line of names",
     ),
     "a header or not": (
         ["compute", "accuracyk", "--predictions", "either.csv:0"],
-        "either.csv:0: expected names or values in the first line, got 1,0, which may be either: put a line of names",
+        "either.csv: expected names or values in the first line, got 1,0, which may be either: put a line of names",
     ),
     "no header": (["compute", "accuracyk", "--predictions", "either.csv:2"], "expected a column 2, got 1, 0"),
     "no such position": (
@@ -123,7 +123,7 @@ WRONG = {
     ),
     "missing values": (
         ["compute", "accuracyk", "--predictions", "gaps.csv:a,b"],
-        "gaps.csv:a,b: a: expected no missing values, got 1, the first at position 1",
+        "gaps.csv: a, line 3: this cell is empty or NaN. Fill it in, or leave the row out",
     ),
     "gaps in parquet": (
         ["compute", "accuracyk", "--predictions", "gaps.parquet"],
@@ -131,23 +131,23 @@ WRONG = {
     ),
     "a bad cell": (
         ["compute", "ood_bench", "--predictions", "cells.csv:word", "--references", "cells.csv:label"],
-        "cells.csv:word: predictions: expected numbers, got 'n/k' at position 2",
+        "cells.csv: word, line 4: 'n/k' is not a number. Fix the file, or leave out this row of 3 .*--leave-out",
     ),
     "NA": (
         ["compute", "ood_bench", "--predictions", "na.csv:score", "--references", "na.csv:label"],
-        "na.csv:score: predictions: expected numbers, got 'NA' at position 1",
+        "na.csv: score, line 3: 'NA' is not a number. Fix the file, or leave out this row of 2",
     ),
     "nan": (
         ["compute", "ood_bench", "--predictions", "na.csv:rate", "--references", "na.csv:label"],
-        "na.csv:rate: predictions: expected no NaN, got NaN at position 1",
+        "na.csv: rate, line 3: this cell is empty or NaN. Fix the file, or leave out this row of 2",
     ),
     "a blank cell": (
         ["compute", "ood_bench", "--predictions", "cells.csv:blank", "--references", "cells.csv:label"],
-        "cells.csv:blank: blank: expected no missing values, got 1, the first at position 1",
+        "cells.csv: blank, line 3 and 1 more: this cell is empty or NaN. Fix the file, or leave out these 2 rows of 3",
     ),
     "a null": (
         ["compute", "ood_bench", "--predictions", "null.json:score", "--references", "null.json:label"],
-        "null.json:score: predictions: expected numbers, got None at position 1",
+        "null.json: score, row 2: this cell is empty or NaN. Fix the file, or leave out this row of 2",
     ),
     "a null beyond the first batch": (
         ["compute", "ood_bench", "--predictions", "long.parquet:gap", "--references", "long.parquet:label"],
@@ -155,15 +155,15 @@ WRONG = {
     ),
     "NaN beyond the first batch": (
         ["compute", "ood_bench", "--predictions", "long.parquet:score", "--references", "long.parquet:label"],
-        "long.parquet:score: predictions: expected no NaN, got NaN at position 6808, counted from row 8192",
+        "long.parquet: score, row 6809: this cell is empty or NaN.*, counted from row 8192",
     ),
     "Latin-1": (
         ["compute", "ood_bench", "--predictions", "latin.csv:0", "--references", "latin.csv:1", "--groups", "l.csv:g"],
-        r"l.csv:g: g: expected UTF-8 text, got b'caf\\xe9' at position 1",
+        r"l.csv: g: expected UTF-8 text, got b'caf\\xe9' at position 1",
     ),
     "a bad line": (
         ["compute", "ood_bench", "--predictions", "bad.jsonl:score"],
-        "bad.jsonl:score: expected JSON in each line, got other text in line 3",
+        "bad.jsonl: expected JSON in each line, got other text in line 3",
     ),
     "which column": (
         ["compute", "accuracyk", "--predictions", "good.csv"],
@@ -172,7 +172,7 @@ WRONG = {
     "no such column": (["compute", "accuracyk", "--predictions", "good.csv:c"], "good.csv:c: expected a column c, got"),
     "text": (
         ["compute", "accuracyk", "--predictions", "text.csv:a,b"],
-        r"text.csv:a,b: predictions: expected numbers, got 'a' at position \(0, 0\)",
+        "text.csv: a, line 2 and 1 more: 'a' is not a number. Fix it, or leave the row out",
     ),
     "empty input": (["compute", "accuracyk", "--predictions", "-"], "-: expected JSON or comma-separated values, got"),
     "lengths": (

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import OODBench
-from openworld_metrics.reading.tables import columns
+from openworld_metrics.reading.rows import inputs
+from openworld_metrics.reading.tables import files as readers
 from tests.conftest import Run
 
 RESULTS = {"auroc": 0.75, "fpr95tpr": 0.5}
@@ -43,7 +44,7 @@ def command(*arguments: str, folder: Path, **options: Any) -> tuple[int, str, st
 
 @pytest.mark.parametrize("option", ["--save", "--plot"])
 def test_a_place_is_checked_before_anything_is_read(option: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "open_column", pytest.fail)
+    monkeypatch.setattr(inputs, "read_table", pytest.fail)
     ending = ".json" if option == "--save" else ".png"
     Path("file").touch()
     for place, reason in (("no/such", "no: No such file or directory"), ("file/x", "Not a directory")):
@@ -128,7 +129,7 @@ def test_an_unwritable_hugging_face_home(tmp_path: Path) -> None:
     assert command("list", folder=tmp_path, env={**os.environ, **names})[::2] == (0, "")
 
 
-MODULES = ["click", "numpy", "openworld_metrics.command.commands", "openworld_metrics.reading.tables.columns"]
+MODULES = ["click", "numpy", "openworld_metrics.command.commands", "openworld_metrics.reading.tables.files"]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -155,7 +156,7 @@ def test_warnings_of_libraries_are_not_shown(run: Run, monkeypatch: pytest.Monke
         warnings.warn("of a library", RuntimeWarning, stacklevel=1)
         return np.load(path)
 
-    monkeypatch.setitem(columns.READERS, ".npy", loud)
+    monkeypatch.setattr(readers, "read_npy", loud)
     code, output, errors = run(*COMPUTE)
     assert (code, json.loads(output), errors) == (0, RESULTS, "")
 
@@ -182,7 +183,7 @@ def test_memory_errors_are_called_so(of: str, run: Run, monkeypatch: pytest.Monk
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setitem(columns.READERS, ".npy", fails)
+        patched.setattr(readers, "read_npy", fails)
         assert run(*COMPUTE) == (2, "", f"openworld-metrics: x.npy: {said}\n")
     monkeypatch.setattr(OODBench, "summary", fails)
     assert run(*COMPUTE) == (2, "", f"openworld-metrics: {said}\n")

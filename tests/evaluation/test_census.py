@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld_metrics import read as read_files
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.pages.files import read_columns
 from openworld_metrics.reading.maps.listing import AnomalyMaps, list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask
@@ -154,7 +154,7 @@ def of_command(listed: AnomalyMaps) -> list[tuple[bytes, bytes]]:
 def of_page() -> list[tuple[bytes, bytes]]:
     """The same from archives of the two folders, as a page reads them."""
     archives = [shutil.make_archive(f"upload_{name}", "zip", name) for name in ("maps", "data")]
-    columns = read_columns("anomaly_suite", *archives)
+    columns = read_files("anomaly_suite", *archives).columns
     pairs = zip(columns["predictions"], columns["references"])
     return sorted((one.astype(np.float32).tobytes(), np.asarray(mask, bool).tobytes()) for one, mask in pairs)
 
@@ -210,7 +210,7 @@ def test_masks_of_other_names_are_an_error_on_pages_too(tmp_path: Path, monkeypa
     made = [Made(Path(f"maps/{name}.npy"), Path(f"data/{mask}.png")) for name, mask in (("a", "a"), ("b", "B"))]
     write(made, np.random.default_rng(0))
     said = r"B.png: expected its map B.tiff.*, got none; .*b.npy has nearly that name$"
-    for call in (evaluate_anomaly_folder, lambda *folders: read_columns("anomaly_suite", *folders)):
+    for call in (evaluate_anomaly_folder, lambda *folders: read_files("anomaly_suite", *folders).columns):
         with pytest.raises(ValueError, match=said):
             call("maps", "data")
     with pytest.raises(ValueError, match=said):

@@ -18,7 +18,7 @@ from hypothesis import given
 
 import openworld_metrics as om
 from openworld_metrics.evaluation.ood_suite import SUITE_METRICS, evaluate_ood
-from openworld_metrics.reading.tables.scores import Scores, read_scores, score_files
+from openworld_metrics.reading.rows.scores import Scores, read_scores, score_files
 from tests.conftest import Run
 from tests.examples import few, seeds
 
@@ -317,8 +317,8 @@ def test_two_formats_do_not_mix_directions(run: Run, tmp_path: Path) -> None:
     ("name", "columns", "message"),
     [
         ("a.npz", {"a": [0.1], "b": [0.1]}, "a.npz: expected a column scores, got a, b"),
-        ("a.npz:conf", {"a": [0.1], "b": [0.1]}, "a.npz:conf: expected a column conf, got a, b"),
-        ("a.npz", {"conf": [math.nan]}, "a.npz: conf: expected no NaN"),
+        ("a.npz:conf", {"a": [0.1], "b": [0.1]}, "a.npz: expected a column conf, got a, b"),
+        ("a.npz", {"conf": [math.nan]}, "a.npz: conf, row 1: this cell is empty or NaN"),
         ("a.npz", {"scores": [[0.1]]}, r"a.npz: scores: expected scores of shape \(N,\), got shape \(1, 1\)"),
         ("a.npz", {"conf": [0.1], "pred": [0.5], "label": [0]}, "a.npz: pred: expected integers, got 0.5"),
         (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from openworld_metrics.reading.tables.columns import ParquetColumn, batches, open_column
+from openworld_metrics.reading.rows.rows import rows_of
 from tests.fuzz.contents import ENDINGS, NAMES, columns, content, damaged_content
 from tests.fuzz.damage import damaged_text
 from tests.fuzz.engine import Case, Files, Target, check_files, write_files
@@ -54,10 +54,8 @@ def run(case: Case) -> None:
 
 
 def _read(place: str, column: str) -> None:
-    found: Any = open_column(place, column)
-    if isinstance(found, ParquetColumn):
-        for _ in batches({column: found}):
-            pass
+    for _ in rows_of("openauc", columns={column: place}).reading().batches():
+        pass
 
 
 TARGETS = [

@@ -9,16 +9,14 @@ from typing import Any, NamedTuple
 import gradio as gr
 import pandas as pd
 
-from ..assembly.direction import column_of_scores
-from ..assembly.reading import Reading, read
-from ..assembly.sizes import MapSizeError
-from ..columns.arrays import RESIZED, Maps
+from ...reading.rows.metrics import LAYOUTS
+from ..data import Data, read
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
 from ..form.controls import options_of, shown
 from ..form.form import OWN, PASTED, TABLE, Form, data_frame, looked_at, sample_of, titles, with_sample
 from ..form.looking import Look, look
+from ..form.pasted import read_pasted
 from ..page import CONFIDENCE
-from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
 from ..serving.ending import bounded
@@ -34,7 +32,7 @@ LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 class _Failure(NamedTuple):
     """Why data cannot be used: what was read of them, the message, and whether resizing the maps would resolve it."""
 
-    reading: Reading | None
+    reading: Data | None
     text: str
     resizable: bool = False
 
@@ -133,22 +131,14 @@ class Events:
 
     def turn(self, form: Form) -> Changes:
         """Propose to flip the sign of scores that rank the wrong way round."""
-        preview, column = self._look(form), column_of_scores(self.page)
+        preview, column = self._look(form), LAYOUTS[self.page.name].scores()
         if column is None or isinstance(preview, _Failure) or not preview.flipped:
             return {"proposed": ""}
         return {"proposed": proposal(form, column.name, preview.flipped)}
 
     def fit(self, form: Form) -> Changes:
         """Propose to resize maps to their masks."""
-        column = next((column for column in self.page.columns if isinstance(column, Maps)), None)
-        try:
-            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-        except Exception as error:  # as in _look
-            return {"read": box(message(explain(error))), "proposed": ""}
-        if column is None:
-            return {"proposed": ""}
-        names = [RESIZED + name.removeprefix(RESIZED) for name in reading.made_of[column.name]]
-        return {"proposed": proposal(form, column.name, names)}
+        return {"proposed": ""}
 
     def without(self, form: Form) -> Changes:
         """Compute without intervals: the option returns to none."""
@@ -176,7 +166,7 @@ class Events:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
             return bounded(look, reading, form.uploaded, held)
         except Exception as error:  # whatever it is, the user sees it beside the inputs
-            return _Failure(reading, explain(error), isinstance(error, MapSizeError))
+            return _Failure(reading, explain(error))
 
     def _derived(self, preview: Look) -> dict[str, Any]:
         """The controls' values of options that follow from the data."""
@@ -210,7 +200,7 @@ class Events:
         }
 
 
-def _fields(form: Form, reading: Reading) -> dict[str, Any]:
+def _fields(form: Form, reading: Data) -> dict[str, Any]:
     """Updates of the columns' fields; one that the data leave as it is may be in the user's hands meanwhile."""
     other = {name: names for name, names in reading.made_of.items() if names != form.chosen.get(name)}
     return {

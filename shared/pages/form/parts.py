@@ -7,12 +7,12 @@ from typing import Any
 
 import gradio as gr
 
-from ..assembly.guesses import guess, offered
-from ..columns.arrays import Images
-from ..columns.column import READ_AS
+from ...reading.rows.guesses import guessed, offered
+from ...reading.rows.inputs import table_of_frame
+from ...reading.rows.kinds import READ_AS, Images
+from ...reading.rows.metrics import LAYOUTS
+from ...reading.tables.files import SUFFIXES
 from ..page import Page, argument_help, one_line
-from ..reading.tables import READERS
-from ..reading.uploads import read_table
 from ..serving.limits import STATED
 from .address import options_of_title
 from .controls import control
@@ -87,7 +87,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     """Make a file input and a text box for cells of a spreadsheet, for each source."""
     files, pasted = [], []
     for i, source in enumerate(page.sources):
-        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        kinds = [*source.kinds, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")]
         label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place, height = f"{page.name}-file{i}", 60 + 16 * -(-len(label) // 42)  # below all lines of the label
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=height, elem_id=place))
@@ -116,8 +116,9 @@ def _tables(page: Page) -> list[Any]:
 
 def _columns(page: Page, help_of: Mapping[str, str]) -> dict[str, Any]:
     """Make the dropdown of arrays for each column of the metric."""
-    data = [read_table(data_frame(table)) for table in page.examples[0].tables]
-    offers, guesses = offered(page, data), guess(page, data)
+    layout = LAYOUTS[page.name]
+    data = [table_of_frame(data_frame(table)) for table in page.examples[0].tables]
+    offers, guesses = offered(layout, data), guessed(layout, data)
     parts = {}
     for column in page.columns:
         text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))

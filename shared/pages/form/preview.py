@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly.guesses import MadeOf, source_of
-from ..columns.arrays import RESIZED
-from ..columns.column import FLIPPED
+from ...reading.places import unsigned
+from ...reading.rows.arrays import num_dimensions, runs
+from ...reading.rows.guesses import MadeOf, table_of
+from ...reading.rows.kinds import FLIPPED
+from ...reading.tables.files import Table
 from ..page import Page
-from ..reading.archives import FOLDER
-from ..reading.data import CLASS, Data
-from ..reading.names import num_dimensions, runs
 
 ROWS = 5  # of a single source; each further source reduces it by one
 MAX_SHOWN = 9  # columns
 
 
-def preview(page: Page, sources: Sequence[Data], made_of: MadeOf, rows: bool = True) -> str:
+def preview(page: Page, sources: Sequence[Table], made_of: MadeOf, rows: bool = True) -> str:
     """The data of each source as HTML; without `rows` if an editable table shows the rows already."""
     roles = _roles(page, sources, made_of)
     return "".join(_source_html(page, i, data, roles[i], rows) for i, data in enumerate(sources) if data.arrays)
@@ -32,34 +31,32 @@ def contents(sentences: Sequence[str]) -> str:
     return "".join(f'<div class="preview"><p>{html.escape(text)}</p></div>' for text in sentences)
 
 
-def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
+def _roles(page: Page, sources: Sequence[Table], made_of: MadeOf) -> list[dict[str, list[str]]]:
     """The roles of each array, for each source."""
     roles: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
         names = made_of.get(column.name, ())
-        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        place = next(i for i, data in enumerate(sources) if data is table_of(column, names, sources))
         numbered = runs(sources[place])
         for name in names:
-            plain_name = name.removeprefix(FLIPPED).removeprefix(RESIZED).partition("[:,")[0]
-            role = ("minus " if name.startswith(FLIPPED) else "") + column.role(sources[place].arrays.get(plain_name))
+            plain_name = name if name in sources[place].arrays else unsigned(name).partition("[:,")[0]
+            sign = "minus " if name[:1] == FLIPPED and name != plain_name else ""
+            role = sign + column.role(sources[place].arrays.get(plain_name))
             for member in numbered.get(plain_name, [plain_name]):
                 roles[place].setdefault(member, []).append(role)
     return roles
 
 
-def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[str]], rows: bool) -> str:
+def _source_html(page: Page, place: int, data: Table, roles: Mapping[str, list[str]], rows: bool) -> str:
     one = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
     wide = {name: array for name, array in data.arrays.items() if name not in one}
-    flat = {name: array for name, array in one.items() if name in roles or name != FOLDER}
-    first = [name for name in flat if name in roles] + [name for name in flat if name not in roles]
-    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    first = [name for name in one if name in roles] + [name for name in one if name not in roles]
+    names = [name for name in one if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
-    lengths = sorted({len(array) for array in flat.values()})
-    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
-    images = next(iter(data.names.values()), None)
-    size += f" in {len(images):,} files" if flat and images else ""
+    lengths = sorted({len(array) for array in one.values()})
+    size = f"{lengths[-1]:,} rows, {len(one):,} column{'s' * (len(one) != 1)}" if one else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
-    if flat:
+    if one:
         alike = [(chips, len([*same])) for chips, same in groupby(_chips(name, roles) for name in names)]
         chips = "".join(f'<th colspan="{number}">{each}</th>' for each, number in alike)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
@@ -68,26 +65,19 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
             if rows
             else ""
         )
-        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        more = f"<p>and {len(one) - len(names):,} more columns</p>" if len(one) > len(names) else ""
         table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
         label = html.escape(f"First rows, {page.sources[place].label}" if len(page.sources) > 1 else "First rows")
         parts.append(f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>{more}')
     for name, array in wide.items():
-        shape = _shape(array, data.names.get(name))
+        shape = _shape(array)
         parts.append(f"<p>{_chips(name, roles)} {html.escape(name)}: {html.escape(shape)}</p>")
     return f'<div class="preview">{"".join(parts)}</div>'
 
 
-def _row_html(data: Data, names: Sequence[str], row: int) -> str:
-    cells = ("" if row >= len(data.arrays[name]) else _named_cell(data, name, row) for name in names)
+def _row_html(data: Table, names: Sequence[str], row: int) -> str:
+    cells = ("" if row >= len(data.arrays[name]) else _shown_cell(data.arrays[name][row]) for name in names)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _named_cell(data: Data, name: str, row: int) -> str:
-    """A cell as HTML; a class id is followed by the class's name, if the data have one."""
-    value = data.arrays[name][row]
-    known = data.classes.get(value) if name == CLASS else None
-    return _shown_cell(value) + (f" {_shown_cell(known)}" if known else "")
 
 
 def _shown_cell(value: Any) -> str:
@@ -102,10 +92,9 @@ def _chips(name: str, roles: Mapping[str, list[str]]) -> str:
     return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in own)
 
 
-def _shape(array: Any, names: Sequence[str] | None) -> str:
+def _shape(array: Any) -> str:
     if isinstance(array, np.ndarray):
         return " × ".join(f"{size:,}" for size in array.shape)
     sizes = {np.shape(image) for image in array}
     each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
-    first = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
-    return f"{len(array):,} images{each}{first}"
+    return f"{len(array):,} images{each}"

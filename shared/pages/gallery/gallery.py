@@ -8,7 +8,7 @@ import gradio as gr
 
 from ...loading import METRICS, script
 from ..build import LOCAL, fill
-from ..files import page_of
+from ..metrics import page_of
 from ..page import Page
 from ..serving.launch import QUIET, blocks
 from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion

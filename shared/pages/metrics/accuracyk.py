@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ...classification.topk import AccuracyK
 from ..page import Example, Page
-from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies, missed_samples
+from .topk import DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies, missed_samples
 
 PAGE = Page(
     metric=AccuracyK,
     question="Is the true class among the k best guesses?",
-    columns=COLUMNS,
     options=OPTIONS,
     examples=(
         Example("Scores of five classes", (TOPK_SCORES,), {"k_list": (1, 3)}),

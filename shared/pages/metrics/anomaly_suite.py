@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,13 @@ from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
 from .. import credits
-from ..assembly.pairing import CATEGORY, with_categories
-from ..columns.arrays import Images, Maps
-from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep
 from ..figures.thumbnails import Thumbnail, map_picture
-from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
-from ..reading.maps import read_maps, read_masks
-from ..reading.planes import MASK_ENDINGS, PLANE_SUFFIXES
+from ..page import CONFIDENCE, Example, Option, Page, Sample, Source, Table
 from ..serving.costs import Cost, Drawing, items
 from ..serving.limits import MAX_IMAGES
 
@@ -133,13 +127,6 @@ def _table(images: dict[int, list[str]], unit: float) -> Table:
 PAGE = Page(
     metric=AnomalySuite,
     question="Are anomalous images found, and their regions covered?",
-    columns=(
-        Maps("predictions", ("maps", "anomaly_maps", "scores")),
-        Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
-        Column("image_scores", required=False),
-        Column("image_labels", required=False, source=1),
-        replace(DATA_SETS, names=(*DATA_SETS.names, CATEGORY)),
-    ),
     options=(
         Option("integration_limits", "numbers"),
         Option("num_thresholds", "number"),
@@ -186,13 +173,12 @@ PAGE = Page(
     },
     meaning=meaning,
     sources=(
-        Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
-        Source("Masks", dict.fromkeys(MASK_ENDINGS, read_masks)),
+        Source("Anomaly maps", (".png", ".tiff", ".tif")),
+        Source("Masks", (".png", ".tiff", ".tif", ".bmp", ".jpg")),
     ),
     images=True,
     costs=_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
-    joined=with_categories,
     samples=(
         Sample(
             "A flower with scratches, stains and swapped parts",

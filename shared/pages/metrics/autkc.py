@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...classification.topk import AUTKC
-from ..columns.arrays import ScoreMatrix
 from ..page import Example, Page, rows
 from ..serving.costs import Cost
-from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area, missed_samples
+from .topk import DIGITS, OPTIONS, TOPK_SCORES, draw_area, missed_samples
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
@@ -24,7 +23,6 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
 PAGE = Page(
     metric=AUTKC,
     question="How high among the K best guesses is the true class?",
-    columns=(ScoreMatrix(COLUMNS[0].name, COLUMNS[0].names), *COLUMNS[1:]),
     options=OPTIONS,
     examples=(
         Example(

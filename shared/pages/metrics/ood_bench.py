@@ -13,9 +13,6 @@ from ...ood.sides import StateOptions, is_ood, ood_sides, state_options
 from ...ranking.counts import Side
 from ...ranking.roc import roc_curve
 from .. import credits
-from ..assembly.logits import with_scores_of_logits
-from ..columns.column import Column
-from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
 from ..figures.histograms import histograms
@@ -23,7 +20,7 @@ from ..figures.ranked import Ranked
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, ORANGE, figure, legend_title
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
+from ..page import CONFIDENCE, Example, Option, Page, Sample, rows
 from ..serving.limits import MAX_POINTS
 
 _SAMPLED = " (every score; the numbers are sampled)"
@@ -91,15 +88,6 @@ def _draw(computed: Computed) -> Sequence[Any]:
 PAGE = Page(
     metric=OODBench,
     question="Are out-of-distribution samples told apart from in-distribution ones?",
-    columns=(
-        Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
-        Labels("references", ("labels", "label", "is_ood", "ood", "open_labels", "truth", "ground_truth", "gt")),
-        COUNTS,
-        DATA_SETS,
-        DETECTORS,
-        Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
-        Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
-    ),
     options=(
         Option(
             "metrics",
@@ -166,6 +154,4 @@ PAGE = Page(
             credits.SIX_DIGITS,
         ),
     ),
-    joined=with_scores_of_logits,
-    outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

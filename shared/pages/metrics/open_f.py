@@ -13,11 +13,6 @@ from ...open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from ...open_set.samples import count_classes
 from ...ranking.counts import Side, as_side
 from .. import credits
-from ..assembly.direction import labelled_outside
-from ..assembly.logits import with_scores_of_logits
-from ..columns.arrays import Classes
-from ..columns.column import Column
-from ..columns.samples import Labels, Scores
 from ..figures.computed import Computed
 from ..figures.decisions import cuts_at, promised_thresholds
 from ..figures.histograms import histograms
@@ -26,22 +21,10 @@ from ..figures.ranked import Ranked
 from ..figures.roc import lines_of
 from ..figures.style import BLUE, GREEN, ORANGE, PURPLE, RATE_TICKS, SHADE, curve, figure, point
 from ..figures.threshold import STEERS, THRESHOLD, Sweep, moving_line, moving_point
-from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
+from ..page import CONFIDENCE, Example, Option, Page, Sample, Table
 from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
 
-COLUMNS = (
-    Classes(
-        "predictions",
-        ("close_pred", "pred", "logits", "logit", "probs", "prob", "proba", "class", "scores", "y_pred", "p"),
-    ),
-    Column("references", ("close_labels", "labels", "label", "y_true", "target", "truth", "ground_truth", "gt")),
-    Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
-    Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
-    COUNTS,
-    DATA_SETS,
-    DETECTORS,
-)
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
@@ -58,7 +41,6 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
     return Page(
         metric=metric,
         question=question,
-        columns=COLUMNS,
         options=OPTIONS,
         examples=examples,
         pictures=("Scores by kind", "F over the threshold"),
@@ -68,8 +50,6 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
         ranked=ranked_open_set,
         headline=metric.name,
         samples=(DIGITS,),
-        joined=with_scores_of_logits,
-        outside=labelled_outside,
     )
 
 

@@ -11,9 +11,6 @@ from ...arrays.checks import as_fraction
 from ...metric.numbers import number_text
 from ...open_set.openauc import OpenAUC, open_set_sides, oscr_curve
 from ...ranking.quantities import least_reaching
-from ..assembly.direction import labelled_outside
-from ..assembly.logits import with_scores_of_logits
-from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.decisions import cuts, said_at
 from ..figures.open_set_decisions import open_set_sweep
@@ -23,7 +20,7 @@ from ..figures.threshold import Sweep, moving_point
 from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
-from .open_f import COLUMNS, DIGITS, histogram_by_kind, ranked_open_set
+from .open_f import DIGITS, histogram_by_kind, ranked_open_set
 
 
 def open_set_curve(state: Any) -> Curve:
@@ -79,12 +76,10 @@ _OSCR_HOVER = "%{text}<br>unknown accepted %{x:.3f}<br>known accepted, right cla
 
 
 _MEANING = "chance that a known sample is classified correctly, and scores below an unknown one"
-_PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
 
 PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified correctly, and ranked below an unknown one?",
-    columns=(*COLUMNS, *(Column(name, part_of=name) for name in _PARTS)),
     options=(
         Option("tpr", "fraction"),
         Option("fpr_list", "numbers"),
@@ -159,6 +154,4 @@ PAGE = Page(
         "If the least confident are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
     samples=(DIGITS,),
-    joined=with_scores_of_logits,
-    outside=labelled_outside,
 )

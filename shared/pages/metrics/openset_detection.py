@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,14 @@ from ...reading.boxes.classes import aliases_of, means_unknown
 from ...reading.boxes.dataset import Size
 from ...reading.boxes.named import with_names_in_tables
 from .. import credits
-from ..columns.arrays import Images
 from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
 from ..figures.fates import FATE, draw_fates, fates_by_image
 from ..figures.ranked import UNKNOWN_QUESTION, Listed, images_by_count
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..figures.thumbnails import Thumbnail, box_picture
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Classes, Derived, Example, Option, Page, Sample, Source
-from ..reading.archives import FOLDER, some
-from ..reading.coco import read_annotations, read_results
-from ..reading.image_names import with_names
-from ..reading.yolo import read_classes, read_objects, read_predictions
+from ..page import CONFIDENCE, Classes, Derived, Example, Option, Page, Sample, Source
+from ..reading.archives import some
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 
@@ -173,12 +168,6 @@ _PREDICTED, _TRUE = "image x1 y1 x2 y2 confidence class", "image x1 y1 x2 y2 cla
 PAGE = Page(
     metric=OpenSetDetection,
     question="Are known objects found, and unknown objects called unknown?",
-    columns=(
-        Images("predictions", ("boxes", "detections")),
-        Images("references", ("ground_truth", "targets", "boxes"), source=1),
-        DETECTORS,
-        replace(DATA_SETS, names=(*DATA_SETS.names, FOLDER), source=1),
-    ),
     options=(
         Option("known_classes", "classes"),
         Option("unknown_class_id", "number"),
@@ -267,10 +256,10 @@ PAGE = Page(
         "Counts": r"(TP|FP|FN|total)_.*",
     },
     sources=(
-        Source("Predictions", {".txt": read_predictions, ".json": read_results}),
+        Source("Predictions", (".txt",)),
         Source(
             "References",
-            {".txt": read_objects, ".json": read_annotations, ".yaml": read_classes, ".yml": read_classes},
+            (".txt", ".yaml", ".yml", ".xml"),
         ),
     ),
     images=True,
@@ -287,6 +276,5 @@ PAGE = Page(
     derive=_derive,
     derived=("known_classes", "unknown_class_id"),
     answerable=_answerable,
-    joined=with_names,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),
 )

@@ -14,39 +14,13 @@ from ...arrays.checks import as_int_list
 from ...classification.topk import AVERAGES, TIES, known_ranks, topk_rates
 from ...metric.numbers import number_text
 from .. import credits
-from ..columns.arrays import Matrix
-from ..columns.column import Column
 from ..figures.computed import Computed
 from ..figures.ranked import MAX_LISTED, ROWS_ARE_LOST, UNKNOWN_QUESTION, Listed
 from ..figures.style import BLUE, GREY, ORANGE, RATE_TICKS, figure, line_style
-from ..page import CONFIDENCE, COUNTS, DATA_SETS, DETECTORS, Option, Sample, rows
+from ..page import CONFIDENCE, Option, Sample, rows
 
 MAX_K = 200  # bars drawn
 MIN_K = 10  # bars drawn at least, if there are as many; otherwise twice the largest k of k_list
-COLUMNS = (
-    Matrix(
-        "predictions",
-        (
-            "y_pred",
-            "preds",
-            "pred",
-            "logits",
-            "logit",
-            "probs",
-            "prob",
-            "proba",
-            "scores",
-            "score",
-            "class",
-            "guess",
-            "p",
-        ),
-    ),
-    Column("references", ("y_true", "labels", "label", "target", "true", "truth", "ground_truth", "gt")),
-    COUNTS,
-    DATA_SETS,
-    DETECTORS,
-)
 OPTIONS = (
     Option("k_list", "numbers"),
     Option("ties", "choice", TIES),

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.listing import key_of as key_of_place
-from ..serving.limits import RefusedError, check_contents, check_unpacked
 
 _NAMED = 5  # names in a message
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
@@ -71,10 +71,11 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
     files = [Member(path.name, path) for path in paths if path not in archives]
     total = 0
     for path in archives:
-        check_contents(path)
+        with path.open("rb") as file:
+            PAGES.check_members(path.name, file)
         inside = [*_members_of(path, suffixes, skipped)]
         total += sum(size for _, size in inside)
-        check_unpacked(path.name, total)
+        PAGES.check_unpacked(path.name, total)
         if not inside:
             raise RefusedError(f"{path.name}: expected files that end in {' or '.join(suffixes)}, got none")
         files += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in inside]

@@ -9,7 +9,8 @@ from typing import Any
 
 from PIL import Image
 
-from ..serving.limits import RefusedError, check_files, check_unpacked, without_paths
+from ...reading.limits import PAGES, RefusedError
+from ..serving.limits import without_paths
 from .archives import keys, last_parts, members
 
 
@@ -17,7 +18,7 @@ def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> An
     """The photograph of an image, by name; a single photograph without a matching name is behind every image."""
     if not paths:
         return None
-    check_files(list(paths))
+    PAGES.check_files(paths)
     files = members(list(paths), _PHOTOGRAPHS)
     if names and image < len(names):
         parts, short_names = keys(names)
@@ -37,7 +38,7 @@ def read_photograph(member: Any) -> Any:
     try:
         with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
             size = image.size
-            check_unpacked(member.name, 4 * size[0] * size[1])
+            PAGES.check_unpacked(member.name, 4 * size[0] * size[1])
             photograph = image.convert("RGB")
     except RefusedError:
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,13 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..assembly.gather import Arguments
-from ..assembly.reading import Reading
+from ..data import Arguments, Data
 from ..page import Page
 
 _MAX_FILES = 5  # the most files that are named one by one
 _WIDTH = 100
-_INSTALL = "# in a checkout of openworld-metrics: pip install '.[spaces]'"
 
 
 class Recipe(NamedTuple):
@@ -35,13 +32,13 @@ class Recipe(NamedTuple):
     leave_out: bool = False
 
 
-def recipe_of(reading: Reading, files: Sequence[Any], examples: Path) -> Recipe:
+def recipe_of(reading: Data, files: Sequence[Any], examples: Path) -> Recipe:
     """The recipe of a reading; files in the folder `examples` are in the repository."""
     prefix = f"metrics/{reading.page.name}/examples/"
     paths = [[Path(path) for path in part or ()] for part in files]
     places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
     made_of = {name: names for name, names in reading.made_of.items() if names or reading.guesses[name]}
-    return Recipe(places, made_of, reading.read_as, reading.leaves_out)
+    return Recipe(places, made_of, reading.rows.read_as if reading.rows else "automatic", reading.leaves_out)
 
 
 def python_call(
@@ -60,25 +57,26 @@ def python_call(
         for name, value in options.items()
         if value != defaults[name]
     ]
-    path = os.environ.get("SPACE_ID") or f"metrics/{page.name}"
-    load = f'{page.name} = evaluate.load("{path}")'
-    compute = f"{page.name}.compute"
+    compute = f"load({_quoted(page.name)}).compute"
+    several = len(detectors) > 1
+    names = ["load", *["read"] * any(recipe.files), *["compare"] * several]
+    imports = f"from openworld_metrics import {', '.join(sorted(names))}  # pip install openworld-metrics\n\n"
     if any(recipe.files):
-        several = len(detectors) > 1
-        reader = "read_detectors" if several else "read_columns"
-        imports = f"import evaluate\n\nfrom openworld_metrics.pages.files import {reader}  {_INSTALL}"
-        read = _call(reader, [_quoted(page.name), *_inputs(page, recipe), *_choices(recipe)])
-        call = _call(compute, ["**columns", *changed])
-        if several:
-            call = _braces([f"name: {call} for name, columns in detectors.items()"])
-        read = f"{'detectors' if several else 'columns'} = {read}"
-        return f"{imports}\n\n{load}\n{read}\nresults = {call}\n"
-    calls = {name: _call(compute, [*_spelt_out(one), *changed], wide=False) for name, one in detectors.items()}
-    if len(calls) == 1:
-        (call,) = calls.values()
-        return f"import evaluate\n\n{load}\nresults = {call}\n"
-    each = "".join(f"results[{name!r}] = {call}\n" for name, call in calls.items())
-    return f"import evaluate\n\n{load}\nresults = {{}}\n{each}"
+        read = f"reading = {_call('read', [_quoted(page.name), *_inputs(page, recipe), *_choices(recipe)])}\n"
+        models = "reading.models"
+    else:
+        spelt = {name: _braces(_spelt_out(one)) for name, one in detectors.items()}
+        models = _braces([f"{_quoted(name)}: {own}" for name, own in spelt.items()]) if several else "columns"
+        read = f"models = {models}\n" if several else f"columns = {next(iter(spelt.values()))}\n"
+        models = "models" if several else models
+    if not several:
+        columns = "reading.columns" if any(recipe.files) else "columns"
+        return f"{imports}{read}results = {_call(compute, [f'**{columns}', *changed])}\n"
+    each = _braces([f"name: {_call(compute, ['**columns', *changed])} for name, columns in {models}.items()"])
+    pairs = _call("compare", [_quoted(page.name), f"{models}[first]", f"{models}[second]", *changed])
+    first, second = [*detectors][:2]
+    both = f"first, second = {_quoted(first)}, {_quoted(second)}\n"
+    return f"{imports}{read}results = {each}\n{both}table = {pairs}\n"
 
 
 def _call(function: str, arguments: Sequence[str], wide: bool = True) -> str:
@@ -124,7 +122,7 @@ def _choices(recipe: Recipe) -> list[str]:
 
 
 def _spelt_out(arguments: Arguments) -> list[str]:
-    return [f"{name}={_literal(value)}" for name, value in arguments.columns.items()]
+    return [f"{_quoted(name)}: {_literal(value)}" for name, value in arguments.columns.items()]
 
 
 def _literal(value: Any) -> str:

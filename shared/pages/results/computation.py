@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..assembly.gather import Arguments
+from ..data import Arguments
 from ..figures.computed import Computed
 from .call import Recipe
 from .pairs import Pairs

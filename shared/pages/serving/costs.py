@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...metric.groups import ALL, GROUPS
-from .limits import IntervalsError, RefusedError
+from ...reading.limits import RefusedError
+from .limits import IntervalsError
 
 MAX_ITEMS = 5_000  # items of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each may visit
@@ -54,7 +55,8 @@ def check_costs(costs: Iterable[Cost]) -> None:
     """Raise RefusedError, which names the limit, for the first cost that exceeds it."""
     for what, amount, most, error in costs:
         if amount > most:
-            limit = error.LIMIT.format(f"{most:,} {what}, not {amount:,}")
+            takes = "draw intervals of" if error is IntervalsError else "take"
+            limit = f"pages {takes} at most {most:,} {what}, not {amount:,}"
             raise error(f"{limit}; the package and the command line have no such limit")
 
 

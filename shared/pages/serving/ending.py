@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from gradio.context import LocalContext
 
-from .limits import RefusedError
+from ...reading.limits import RefusedError
 
 MAX_SECONDS = 120.0
 _TOO_LONG = "stopped after {:g} seconds, the limit of a page; the package and the command line have no such limit"

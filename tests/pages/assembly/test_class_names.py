@@ -12,8 +12,8 @@ from openworld_metrics.evaluation.detection import openset_metrics
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner
-from openworld_metrics.pages.serving.limits import RefusedError
 from openworld_metrics.reading.boxes.coco import read_coco, read_coco_results
+from openworld_metrics.reading.limits import RefusedError
 from tests.pages.assembly.test_several import runner_of, show
 
 CATEGORIES = {3: "cat", 7: "traffic <light>", 20: "zebra"}

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.assembly.left_out import unread
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
-from openworld_metrics.pages.reading.uploads import read_files, read_table
-from tests.pages.figures.test_figures import page as page_of
+from openworld_metrics.reading.rows.inputs import table_of_frame
+from openworld_metrics.reading.rows.rows import rows_of, settle
 from tests.pages.reading.test_reading import controls, rerun
 from tests.pages.results.test_comparison import runner
 
@@ -80,8 +79,14 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
         return changes["read"]["value"], button.get("value"), button["visible"], scores, changes["leave_out"]
 
     text, said, visible, scores, left_out = seen(here.upload(form._replace(leave_out=True)))
-    assert "energy, line 4 and 1 more: this cell is empty. knn, line 4: &#x27;?&#x27; is not a number. " in text
-    assert "is_new, line 11: &#x27;?&#x27; is not a number. Fix the file, or leave out these 3 rows of 12." in text
+    assert (
+        "energy, line 4 and 1 more: this cell is empty or NaN. mine.csv: knn, line 4: &#x27;?&#x27; is not a number. "
+        in text
+    )
+    assert (
+        "mine.csv: is_new, line 11: &#x27;?&#x27; is not a number. Fix the file, or leave out these 3 rows of 12."
+        in text
+    )
     assert (said, visible, left_out) == ("Leave out 3 rows", True, False)
     assert scores == ["energy", "knn"]
     text, said, visible, _, left_out = seen(here.leave(form))
@@ -93,16 +98,14 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
 
 def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
     """Where nothing would be left, of columns that end before others, and where rows are parts of an image."""
-    bench = page_of("ood_bench")
-    all_wrong = read_table(pd.DataFrame({"scores": ["a", "b"], "labels": [0, 1]}))
-    assert unread(bench, [all_wrong], {"predictions": ["scores"], "references": ["labels"]}) is None
-    uneven = read_table(pd.DataFrame({"ID scores": [0.1, 0.2, 0.3], "OOD scores": [0.4, np.nan, np.nan]}))
-    assert unread(bench, [uneven], {"in-distribution scores": ["ID scores"], "OOD scores": ["OOD scores"]}) is None
-    words = read_table(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
-    found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
+    all_wrong = table_of_frame(pd.DataFrame({"scores": ["a", "b"], "labels": [0, 1]}))
+    assert settle("ood_bench", [all_wrong], {"predictions": ["scores"], "references": ["labels"]}).unread is None
+    uneven = table_of_frame(pd.DataFrame({"ID scores": [0.1, 0.2, 0.3], "OOD scores": [0.4, np.nan, np.nan]}))
+    assert settle("ood_bench", [uneven]).unread is None
+    words = table_of_frame(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
+    found = settle("ood_bench", [words], {"predictions": ["scores"], "references": ["labels"]}).unread
     assert found is not None
     assert found.question.startswith("labels, row 2: 'cat' is not a label; write 0 and 1")
     assert found.note == "Left out 1 of 3 rows that could not be read: row 2."
     np.savez(tmp_path / "maps.npz", predictions=np.zeros((2, 3, 3)), references=np.zeros((2, 3, 3)))
-    maps = read_files([tmp_path / "maps.npz"], {})
-    assert unread(page_of("anomaly_suite"), [maps, maps], {"predictions": ["predictions"]}) is None
+    assert rows_of("anomaly_suite", tmp_path / "maps.npz").unread is None

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import scores
-from openworld_metrics.pages.assembly.logits import with_scores_of_logits
-from openworld_metrics.pages.reading.data import Data
+from openworld_metrics.reading.rows.recognised import with_scores_of_logits
+from openworld_metrics.reading.tables.files import Table
 from tests.pages.assembly.test_several import called, runner_of, show
 
 Load = Callable[..., Any]
@@ -49,7 +49,7 @@ def test_logits_of_ood_bench_in_columns(load: Load, root: Path, tmp_path: Path) 
 
 def test_probabilities_have_no_energy() -> None:
     p = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
-    (data,) = with_scores_of_logits([Data({"probs": p, "labels": LABELS})])
+    data = with_scores_of_logits(Table({"probs": p, "labels": LABELS}))
     assert [*data.arrays] == ["probs", "labels", "msp of probs", "entropy of probs"]
     np.testing.assert_allclose(data.arrays["msp of probs"], 1 - p.max(axis=1), rtol=1e-12)
 
@@ -65,11 +65,11 @@ def test_probabilities_have_no_energy() -> None:
     ids=["scores are there", "two matrices", "NaN", "class ids"],
 )
 def test_where_nothing_is_made(arrays: dict[str, Any]) -> None:
-    (data,) = with_scores_of_logits([Data(arrays)])
+    data = with_scores_of_logits(Table(arrays))
     assert [*data.arrays] == [*arrays]
 
 
 def test_two_detectors_are_no_logits() -> None:
     arrays = {"s1": RNG.random(60), "s2": RNG.random(60), "labels": LABELS}
-    (data,) = with_scores_of_logits([Data(arrays)])
+    data = with_scores_of_logits(Table(arrays))
     assert [*data.arrays] == [*arrays]

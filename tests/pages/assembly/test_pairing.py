@@ -22,7 +22,7 @@ from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
-from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import RefusedError
 from openworld_metrics.reading.maps.maps import resized_map
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import RefusedError
 from tests.pages.assembly.test_pairing import MAPS, MASKS, packed, save
 from tests.pages.groups import (
     CLASSES,

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.assembly.reading import settle
 from openworld_metrics.pages.events.inputs import Events
-from openworld_metrics.pages.files import page_of
 from openworld_metrics.pages.form.form import Form, data_frame
-from openworld_metrics.pages.reading.uploads import read_table
+from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.pages.runner import Runner
+from openworld_metrics.reading.rows.inputs import table_of_frame
+from openworld_metrics.reading.rows.rows import settle
 
 TABLE = pd.DataFrame({"scores": [0.1, 0.9], "labels": [0, 1]})
 WIDER = TABLE.assign(counts=[2, 3])
@@ -75,8 +75,8 @@ def test_data_are_looked_at_again_after_a_late_answer(events: Events) -> None:
 
 def test_an_error_offers_the_columns_of_its_input() -> None:
     page = page_of("openset_detection")
-    sources = [read_table(data_frame(table)) for table in page.examples[0].tables]
+    sources = [table_of_frame(data_frame(table)) for table in page.examples[0].tables]
     with pytest.raises(
-        TypeError, match=r"^references: no column looks like it. Pick one .* from image, x1, y1, x2, y2, class$"
+        TypeError, match=r"^references: no column looks like it. Pick one, from image, x1, y1, x2, y2, class$"
     ):
-        settle(page, sources, {"references": []}).detectors()
+        settle(page.name, sources, {"references": []}).reading()

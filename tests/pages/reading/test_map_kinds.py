@@ -20,7 +20,7 @@ from openworld_metrics.pages.reading import planes
 from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
-from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import RefusedError
 from tests.pages.assembly.test_several import called, runner_of, show
 
 RNG = np.random.default_rng(0)

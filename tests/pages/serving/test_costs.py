@@ -24,7 +24,7 @@ from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.metrics.openset_detection import MAX_PAIRS
 from openworld_metrics.pages.runner import MAX_WORDS, Runner, explain
 from openworld_metrics.pages.serving import costs, limits
-from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import RefusedError
 from tests.pages.steps import STEPS
 
 SECONDS = 5  # a refusal takes some milliseconds

@@ -12,9 +12,10 @@ import pytest
 
 from openworld_metrics import METRICS
 from openworld_metrics.loading import metric_class
-from openworld_metrics.pages.assembly.direction import wrong_way
 from openworld_metrics.pages.serving import costs
-from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import RefusedError
+from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.rows.recognised import wrong_way
 from tests.pages.assembly.test_several import Load, called, runner_of, show
 
 COUNTED = [name for name in METRICS if "counts" in metric_class(name).columns]
@@ -55,14 +56,11 @@ def test_a_column_is_not_taken_for_counts_unless_it_says_so(root: Path, tmp_path
     assert "counts" not in show(found, [[str(tmp_path / "rows.csv")]]).call
 
 
-def test_the_sign_of_scores_is_judged_with_counts(root: Path) -> None:
-    from openworld_metrics.pages.assembly.gather import Arguments
-
-    page = runner_of("ood_bench", root).page
-    columns = {"predictions": [0.9, 0.1, 0.5], "references": [0, 0, 1]}
-    assert wrong_way(page, {"": Arguments({**columns, "counts": [30, 10, 10]})}) == {"": 0.25}
-    assert wrong_way(page, {"": Arguments({**columns, "counts": [3, 1, 1]})}) == {}, "by chance too"
-    assert wrong_way(page, {"": Arguments({**columns, "counts": [0, 10, 10]})}) == {}
+def test_the_sign_of_scores_is_judged_with_counts() -> None:
+    layout, columns = LAYOUTS["ood_bench"], {"predictions": [0.9, 0.1, 0.5], "references": [0, 0, 1]}
+    assert wrong_way(layout, {**columns, "counts": [30, 10, 10]}) == 0.25
+    assert wrong_way(layout, {**columns, "counts": [3, 1, 1]}) is None, "by chance too"
+    assert wrong_way(layout, {**columns, "counts": [0, 10, 10]}) is None
 
 
 def test_too_many_samples_by_their_counts(root: Path) -> None:

@@ -12,8 +12,8 @@ import pyarrow.csv
 import pytest
 from hypothesis import given
 
-from openworld_metrics.reading.tables.columns import open_column
 from openworld_metrics.reading.tables.csv import Csv
+from openworld_metrics.reading.tables.files import read_table
 from tests.examples import many, seeds
 
 
@@ -40,7 +40,7 @@ def test_an_error_names_the_file_and_the_line(seed: int) -> None:
         path = Path(folder) / "a.csv"
         path.write_text("".join(rows), newline="")
         with pytest.raises(ValueError, match=r"a\.csv: expected ") as raised:
-            open_column(str(path), "n0")
+            read_table(path)
     expected = f"expected {width} values in line {line}, as in the first, got {came}: '0.25"
     assert str(raised.value).startswith(f"{path}: {expected}")
 

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...arrays.checks import as_labels, as_scores, check_lengths
+from ..places import unsigned
 from ..reasons import named
-from .columns import READERS, OpenFile, Signed, check_direction, names_in, whole_column
+from ..tables.files import SUFFIXES, read_table
+from .inputs import check_direction, picked_names, split_place
+from .kinds import Column
 
 CONF = "conf"  # OpenOOD's confidence
 
@@ -44,22 +47,24 @@ def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
     confidence is refused. Columns `pred` and `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
-    place = str(place)
-    with named(place):
-        file = OpenFile.at(place)
-        there = {name.strip() for name in file.names or ()}
-        picked = file.picked("scores", names_in(place) or [CONF] * ("scores" not in there and CONF in there))
-        by_name = not flip and [(name.strip(), sign) for name, sign in picked] == [(CONF, "")]
-        if flip or by_name:
-            picked = [Signed(name, sign or "-") for name, sign in picked]
-        check_direction(picked)
-        name = picked[0].name if len(picked) == 1 and picked[0].name else "scores"
-        scores = as_scores(whole_column(file.column(picked)), name)
+    path, picked = split_place(str(place))
+    table = read_table(path, picked)
+    with named(path):
+        there, column = {name.strip() for name in table.arrays}, Column("scores")
+        by_name = not picked and column.name not in there and CONF in there
+        names = picked_names(column, table, [*table.arrays], [CONF] if by_name else picked)
+        openood = not flip and [name.strip() for name in names] == [CONF]
+        if flip or openood:
+            names = [name if name[:1] in ("-", "+") and name not in table.arrays else f"-{name}" for name in names]
+        check_direction([name for name in names if not (table.alone and not picked)])
+        own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
+        scores = as_scores(column.take(names, table), own)
         classes: dict[str, Any] = {}
-        for column in ("pred", "label") if {"pred", "label"} <= there else ():
-            classes[column] = as_labels(whole_column(file.column(file.picked(column, [column]))), column)
-        check_lengths(**{name: scores, **classes})
-        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if by_name else "")
+        for kind in ("pred", "label") if {"pred", "label"} <= there else ():
+            named_so = picked_names(Column(kind), table, [*table.arrays], [kind])
+            classes[kind] = as_labels(Column(kind).take(named_so, table), kind)
+        check_lengths(**{own: scores, **classes})
+        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if openood else "")
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
@@ -73,7 +78,7 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
     Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for duplicate names.
     """
     folder, known = Path(folder), Path(known)
-    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in READERS and path.is_file())
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in SUFFIXES and path.is_file())
     others = [path for path in paths if not (known.exists() and path.samefile(known))]
     benchmark = _BENCHMARKS.get(known.stem.lower(), {})
     files: dict[str, Path] = {}
@@ -84,7 +89,7 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
             raise ValueError(f"{folder}: expected one file of {name}, got {files[name].name} and {path.name}")
         files[name] = path
     if not files:
-        raise ValueError(f"{folder}: expected files of scores ({', '.join(READERS)}), got none")
+        raise ValueError(f"{folder}: expected files of scores ({', '.join(SUFFIXES)}), got none")
     return dict(sorted(files.items()))
 
 

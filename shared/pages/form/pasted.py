@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from ...reading.limits import PAGES
 from ...reading.tables.arrow import from_arrow
 from ...reading.tables.csv import Csv
-from ..serving.limits import MAX_COLUMNS, RefusedError, check_header
+from ...reading.tables.files import check_header
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -20,10 +21,9 @@ def read_pasted(text: str) -> pd.DataFrame:
     if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
     csv = Csv(text.encode())
-    if len(csv.names) > MAX_COLUMNS:
-        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {len(csv.names):,}")
-    if not csv.headless:
-        check_header("pasted", csv.names)
+    if len(csv.names) > PAGES.columns:
+        raise ValueError(f"expected at most {PAGES.columns:,} columns, got {len(csv.names):,}")
+    check_header(csv.names, headless=csv.headless)
     names = [letters(i) for i in range(len(csv.names))] if csv.headless else csv.names
     return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in csv.table.columns))))
 

@@ -1,1 +1,0 @@
-"""Assemble the metric's columns from the arrays that were read."""

@@ -1,0 +1,147 @@
+"""The data of a page: what its files or tables hold, and what is chosen for the metric's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..reading.boxes.dataset import Size
+from ..reading.limits import PAGES
+from ..reading.reading import Reading
+from ..reading.reasons import with_text
+from ..reading.rows.guesses import MadeOf
+from ..reading.rows.rows import Rows, rows_of
+from ..reading.tables.files import Table
+from .page import Page
+from .serving.costs import Cost, check_costs
+from .serving.limits import MAX_DETECTORS
+
+
+class Arguments(NamedTuple):
+    """The columns for a metric's computation, by the names of its arguments.
+
+    names: names of the images, where known
+    samples: names of the samples, where a column of text has some
+    note: sentences on what was recognised
+    classes, sizes: class names by id, and the width and height of each image, where known
+    """
+
+    columns: dict[str, Any]
+    names: Sequence[str] = ()
+    note: str = ""
+    classes: Mapping[int, str] = {}
+    sizes: Sequence[Size | None] = ()
+    samples: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Data:
+    """The data of a page, of which `rows` are tables and arrays, and `held` other files."""
+
+    page: Page
+    rows: Rows | None = None
+    held: Reading | None = None
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """The table of each input."""
+        return () if self.rows is None else self.rows.tables
+
+    @property
+    def offers(self) -> MadeOf:
+        """The arrays that each column may be made of."""
+        return self._empty if self.rows is None else self.rows.offers
+
+    @property
+    def guesses(self) -> MadeOf:
+        """The arrays that each column seems to be made of."""
+        return self._empty if self.rows is None else self.rows.guesses
+
+    @property
+    def made_of(self) -> MadeOf:
+        """The arrays that each column is made of."""
+        return self._empty if self.rows is None else self.rows.made_of
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """The required columns without arrays."""
+        return () if self.rows is None else self.rows.missing
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows that cannot be read are left out."""
+        return self.rows is not None and self.rows.leaves_out
+
+    @property
+    def unread(self) -> Any:
+        """The rows that cannot be read."""
+        return None if self.rows is None else self.rows.unread
+
+    @property
+    def num_unread(self) -> int:
+        """The number of rows that cannot be read."""
+        return 0 if self.unread is None else len(self.unread.rows)
+
+    @property
+    def _empty(self) -> dict[str, list[str]]:
+        return {column.name: [] for column in self.page.columns}
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the files hold. Raises the errors of `Rows.reading`."""
+        return self.rows.reading() if self.rows is not None else self.held or Reading(self.page.name, {})
+
+    def arguments(self) -> dict[str, Arguments]:
+        """The arguments of each model, by its name."""
+        reading = self.reading
+        check_costs([Cost("detectors", len(reading.models), MAX_DETECTORS)])
+        note = " ".join(map(_as_sentence, (*reading.guesses, *reading.notes)))
+        of_all = (reading.images, note, reading.classes, reading.sizes, reading.samples)
+        return {name: Arguments(columns, *of_all) for name, columns in reading.models.items()}
+
+
+def _as_sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text[:1].upper()}{text[1:]}."
+
+
+def read(
+    page: Page,
+    tables: Sequence[Any],
+    files: Sequence[Any],
+    chosen: MadeOf | None = None,
+    read_as: str = "automatic",
+    leave_out: bool = False,
+) -> Data:
+    """Read the inputs of a page: files, or its tables if there are none.
+
+    chosen: the names of the arrays for some columns, kept if the data have them; the other columns are guessed
+    leave_out: whether what cannot be used is left out
+    """
+    paths = [[Path(path) for path in _listed(part)] for part in files]
+    with _short(path for part in paths for path in part):
+        if page.takes(paths):
+            return Data(page, held=page.reader(paths, chosen or {}, leave_out))
+        inputs = [table for table in tables if table is not None] if not any(paths) else [*map(sorted, paths)]
+        return Data(
+            page, rows=rows_of(page.name, *inputs, wishes=chosen, read_as=read_as, leave_out=leave_out, limits=PAGES)
+        )
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+@contextmanager
+def _short(paths: Iterator[Path]) -> Iterator[None]:
+    """Name files in errors without their folders, which are the server's."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        for path in paths:
+            text = text.replace(str(path), path.name)
+        raise (with_text(error, text) if text != str(error) else error) from error

@@ -1,0 +1,1 @@
+"""Columns of rows: which array is which column of a metric, and how columns are made of arrays."""

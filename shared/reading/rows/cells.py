@@ -1,0 +1,163 @@
+"""Cells of columns: numbers, blanks, and words that say known or unknown."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+_KNOWN = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+_UNKNOWN = (
+    *("ood", "out", "outofdistribution", "unknown", "unk", "anomaly", "anomalous", "abnormal", "bad", "defect"),
+    *("defective", "outlier", "novel", "novelty", "unseen", "open", "true"),
+)
+# in names of files, where words such as true or open may mean something else
+_IN_NAMES = {
+    **dict.fromkeys(("id", "ind", "in", "indist", "known", "normal", "inlier", "inliers", "nominal"), False),
+    **dict.fromkeys(("ood", "out", "unknown", "unk", "novel", "outlier", "outliers", "anomaly", "anomalous"), True),
+}
+NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # after a cell's text
+LOOKED_AT = 1_000
+_INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
+
+
+def number_of(cell: Any) -> float | None:
+    """The number of a cell, also of a percentage; None if it is none.
+
+    >>> number_of("0.5"), number_of("25 %"), number_of("n/a")
+    (0.5, 0.25, None)
+    """
+    try:
+        if isinstance(cell, str) and cell.rstrip().endswith("%"):
+            value = float(cell.rstrip()[:-1]) / 100
+        else:
+            value = float(cell)
+    except (ValueError, TypeError):
+        return None
+    except OverflowError:  # an integer too large for a float, which the metric refuses with a message
+        return math.inf
+    return None if math.isnan(value) else value
+
+
+def are_numbers(value: np.ndarray) -> np.ndarray:
+    """Whether each cell is a number, (N,) booleans.
+
+    >>> are_numbers(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
+    [True, False, False]
+    """
+    return np.asarray([number_of(cell) is not None for cell in value.tolist()], dtype=bool)
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell is empty, missing or white space."""
+    return _is_missing(cell) or not str(cell).strip()
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether a cell is None, NaN, or pandas' NA or NaT."""
+    return cell is None or str(cell) in ("<NA>", "NaT") or (isinstance(cell, float) and math.isnan(cell))
+
+
+def are_missing(value: np.ndarray) -> np.ndarray:
+    """Whether each cell is missing, (N,) booleans."""
+    if value.dtype.kind == "f":
+        return np.isnan(value)
+    if value.dtype.kind != "O":
+        return np.zeros(value.shape, bool)
+    return np.asarray([_is_missing(cell) for cell in value.tolist()], dtype=bool)
+
+
+def as_numbers(value: np.ndarray) -> np.ndarray:
+    """A column of cells as integers if all are written so, else as floats; unchanged if one is no number."""
+    if value.dtype.kind not in "OU":
+        return value
+    cells = value.tolist()
+    if all(isinstance(cell, int) or (isinstance(cell, str) and _INTEGER.fullmatch(cell.strip())) for cell in cells):
+        whole = [*map(int, cells)]
+        if all(-(2**63) <= cell < 2**63 for cell in whole):
+            return np.asarray(whole, np.int64)
+    return as_floats(value)
+
+
+def as_floats(value: np.ndarray) -> np.ndarray:
+    """A column of cells as floats; unchanged if one is no number, or is too large for a float."""
+    if value.dtype.kind not in "OU":
+        return value.astype(np.float64)
+    try:
+        return np.asarray([number_of(cell) for cell in value.tolist()], np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return value
+
+
+def is_text(array: np.ndarray) -> bool:
+    """Whether all cells are strings."""
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column holds two distinct values, whole numbers or words, or mostly words for labels.
+
+    Empty cells are ignored.
+    """
+    if array.ndim == 1 and array.dtype.kind in "fOU":
+        array = _without_gaps(array)
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not is_text(array)):
+        return False
+    if is_text(array):
+        first = array[:LOOKED_AT].tolist()
+        if 2 * sum(side_of(cell) is not None for cell in first) > len(first):
+            return True
+        return len(distinct(array[:LOOKED_AT])) <= 2 and len(distinct(array)) == 2
+    few = len(np.unique(array[:LOOKED_AT])) <= 2
+    return few and len(np.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
+    if array.dtype.kind == "f":
+        return array[~np.isnan(array)]
+    numbers = [number_of(cell) for cell in array.tolist()]
+    if 2 * sum(number is not None for number in numbers) > len(array):
+        return np.asarray([number for number in numbers if number is not None])
+    return array[[not is_blank(cell) for cell in array.tolist()]]
+
+
+def as_labels(array: np.ndarray) -> np.ndarray:
+    """Words as 0 (known) and 1 (unknown); a column of anything but words for labels is unchanged.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object)).tolist()
+    [0, 1, 0]
+    """
+    if not is_text(array):
+        return array
+    sides = {word: side_of(word) for word in distinct(array)}
+    if None in sides.values():
+        return array
+    return np.asarray([sides[cell] for cell in array.tolist()], np.int64)
+
+
+def side_of(word: Any) -> bool | None:
+    """Whether a word means unknown, known (False), or neither (None).
+
+    >>> side_of("OOD"), side_of("In-distribution"), side_of("cat")
+    (True, False, None)
+    """
+    letters = re.sub(r"[^a-z]", "", str(word).lower())
+    return True if letters in _UNKNOWN else False if letters in _KNOWN else None
+
+
+def side_of_name(name: str) -> bool | None:
+    """Whether a word in the name of a file means unknown, known (False), or neither (None); None for both.
+
+    >>> side_of_name("scores_ood"), side_of_name("ID"), side_of_name("cifar10")
+    (True, False, None)
+    """
+    sides = {_IN_NAMES[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _IN_NAMES}
+    return sides.pop() if len(sides) == 1 else None
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The distinct words of a column."""
+    return [*dict.fromkeys(map(str, array.tolist()))]

@@ -1,0 +1,212 @@
+"""What columns mean that is not written in them: names of classes, ids from 1, known samples with a group, logits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays.checks import as_counts
+from ...metric.arguments import COUNTS
+from ...metric.groups import GROUPS
+from ...ranking.counts import as_side
+from ...ranking.curves import auroc
+from ...scores import energy, entropy, max_logit, msp
+from ..tables.files import Table
+from .arrays import num_dimensions, number_at_end, plain, runs
+from .cells import are_missing, is_blank, is_text, side_of
+from .kinds import is_score
+from .metrics import Layout
+
+UNKNOWN = -1  # the reference of an unknown sample
+_OF_LOGITS = {"msp": msp, "max logit": max_logit, "energy": energy, "entropy": entropy}
+_OF_PROBABILITIES = ("msp", "entropy")  # the other two need the logits themselves
+_OF_CLASSES = ("logit", "prob", "class", "softmax", "output", "pred")  # in the names of columns, one for each class
+_CLEARLY = 1.645  # standard errors, beyond which chance lies in 5 % of cases
+
+
+class Facts(NamedTuple):
+    """What all rows say, of which batches may say less.
+
+    lowest, highest: of the true classes that are ids of at least 0; None if there are none
+    shared: groups of known samples alone, where unknown samples have others
+    are_words: whether true classes are words
+    """
+
+    lowest: float | None
+    highest: float | None
+    shared: frozenset[Any] = frozenset()
+    are_words: bool = False
+
+
+def facts_of(layout: Layout, batches: Iterable[Mapping[str, Any]]) -> Facts:
+    """The facts of columns: `references`, `open_labels` and `groups`, where there are any."""
+    low, high, of_known, of_unknown, are_words = math.inf, -math.inf, set[Any](), set[Any](), False
+    for columns in batches:
+        labels = np.asarray(columns.get("references", ()) if layout.has_classes else ())
+        are_words = are_words or (is_text(labels) and len(labels) > 0)
+        ids = labels[labels >= 0] if labels.dtype.kind in "iuf" else labels[:0]
+        if len(ids):
+            low, high = min(low, ids.min()), max(high, ids.max())
+        if GROUPS not in columns or not layout.label:
+            continue
+        groups = np.asarray(columns[GROUPS], dtype=object)
+        try:
+            unknown = layout.unknown(columns)
+        except (ValueError, TypeError, KeyError):  # the metric's own message is better
+            continue
+        if unknown is not None and unknown.shape == groups.shape:
+            named = ~np.asarray([*map(is_blank, groups.tolist())], bool)
+            of_known |= {*groups[named & ~unknown].tolist()}
+            of_unknown |= {*groups[named & unknown].tolist()}
+    shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
+    return Facts(None if low > high else low, None if low > high else high, shared, are_words)
+
+
+def recognised(layout: Layout, columns: dict[str, Any], names: Sequence[str], facts: Facts) -> dict[str, Any]:
+    """Columns, or a batch of them, with true classes as ids from 0, and known samples in every group.
+
+    Parameters: names, of the columns of class scores; facts, of all rows. Names of classes become their places, and
+    words that mean unknown −1. Raises the errors of `class_ids`.
+    """
+    changed = dict(columns)
+    if layout.has_classes and "references" in columns:
+        changed["references"] = class_ids(columns["references"], names, bool(layout.label), facts)
+    if facts.shared and GROUPS in columns:
+        groups = np.asarray(columns[GROUPS], dtype=object).tolist()
+        changed[GROUPS] = [None if group in facts.shared else group for group in groups]
+    return changed
+
+
+def sentences_of(layout: Layout, columns: Mapping[str, Any], names: Sequence[str], facts: Facts) -> list[str]:
+    """Sentences on what `recognised` changes in columns, or in a batch of them."""
+    said = []
+    if layout.has_classes and "references" in columns:
+        if facts.are_words:
+            said.append("references are names of the columns of class scores")
+        elif _are_from_one(names, facts):
+            said.append(f"references count classes from 1, as the columns {names[0]} to {names[-1]} do")
+    if facts.shared and GROUPS in columns:
+        named = ", ".join(sorted(map(str, facts.shared)))
+        said.append(f"samples of {named} are known, and belong to every group")
+    return said
+
+
+def _are_from_one(names: Sequence[str], facts: Facts) -> bool:
+    """Whether ids of classes count from 1, as the columns of their scores do."""
+    low, high = facts.lowest, facts.highest
+    if len(names) < 2 or low is None or high is None or low < 1:
+        return False
+    return number_at_end(names[0]) == 1 and high <= len(names)
+
+
+def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) -> Any:
+    """True classes as ids from 0; ids from 1 lose 1 where the columns of scores are numbered from 1.
+
+    Parameters: labels (N,), ids, or names of classes or words for unknown; names, of the columns of scores, one for
+    each class; unknown, whether samples may be unknown; facts, of all labels. Raises ValueError for a word that is
+    neither a class nor means unknown, and for ids that count from 1 beside columns that do not.
+
+    >>> facts = Facts(1, 2)
+    >>> class_ids(np.asarray(["dog", "ood"], dtype=object), ["cat", "dog"], True, facts).tolist()
+    [1, -1]
+    >>> class_ids(np.asarray([1, 2]), ["class 1", "class 2"], False, facts).tolist()
+    [0, 1]
+    """
+    values = np.asarray(labels)
+    if is_text(values) and len(values):
+        places: dict[Any, int] = {name: place for place, name in enumerate(names)}
+        words = {*values.tolist()} - {*places}
+        wrong = [word for word in words if not (unknown and side_of(word))]
+        if wrong:
+            listed, also = ", ".join(names[:9]) or "none", ", or a word for unknown" if unknown else ""
+            raise ValueError(f"references: expected names of the columns of scores, {listed}{also}, got {wrong[0]!r}")
+        places |= dict.fromkeys(words, UNKNOWN)
+        return np.asarray([places[word] for word in values.tolist()], np.int64)
+    if _are_from_one(names, facts):
+        return np.where(values >= 1, values - 1, values)
+    if len(names) > 1 and facts.lowest is not None and facts.lowest >= 1 and facts.highest == len(names):
+        raise ValueError(
+            f"references: expected classes from 0, since the first column of scores, {names[0]}, is class 0, got "
+            f"{facts.lowest:g} to {facts.highest:g}; if these are the numbers of the columns, subtract 1"
+        )
+    return labels
+
+
+def with_scores_of_logits(table: Table) -> Table:
+    """The table, with open-set scores of its only matrix (N, C ≥ 2) of logits if no array could be a score.
+
+    They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
+    not need logits, computed from log p, since softmax(log p) = p.
+
+    >>> table = with_scores_of_logits(Table({"logits": np.asarray([[2.0, 0.0], [0.0, -1.0]]), "labels": [0, 1]}))
+    >>> [*table.arrays][2:]
+    ['msp of logits', 'max logit of logits', 'energy of logits', 'entropy of logits']
+    """
+    matrix = _only_matrix(table)
+    numbered = {name for names in runs(table).values() for name in names}
+    flat = (array for name, array in table.arrays.items() if name not in numbered and num_dimensions(array) == 1)
+    if matrix is None or any(is_score(np.asarray(array)) for array in flat):
+        return table
+    name, logits = matrix
+    likely = bool(np.all(logits >= 0) and np.allclose(logits.sum(axis=1), 1, atol=1e-3))
+    with np.errstate(divide="ignore"):
+        logits = np.log(logits) if likely else logits
+    kinds = _OF_PROBABILITIES if likely else [*_OF_LOGITS]
+    try:
+        columns = {f"{kind} of {name}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
+    except (ValueError, TypeError):  # NaN, or a matrix of something else
+        return table
+    return table._replace(arrays={**table.arrays, **columns})
+
+
+def _only_matrix(table: Table) -> tuple[str, np.ndarray] | None:
+    """The name and values of the only matrix of floats, or the only run of numbered columns of floats."""
+    matrices = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 2}
+    for names in runs(table).values():
+        if any(word in plain(names[0]) for word in _OF_CLASSES):  # unlike s1 and s2, two models
+            matrices[names[0].rstrip("0123456789_ ")] = np.column_stack([table.arrays[name] for name in names])
+    floats = {name: np.asarray(array) for name, array in matrices.items() if np.asarray(array).dtype.kind == "f"}
+    if len(floats) != 1:
+        return None
+    ((name, matrix),) = floats.items()
+    return (name, matrix) if matrix.shape[1] >= 2 else None
+
+
+def wrong_way(layout: Layout, columns: Mapping[str, Any]) -> float | None:
+    """The AUROC of scores in the wrong direction, beyond chance; None for others, and if it cannot be computed.
+
+    Higher scores should mean unknown. The standard error of the AUROC of scores that say nothing is
+    √((u + k + 1) / (12 u k)) for u unknown and k known samples. Source: Mann & Whitney, AMS 1947.
+    """
+    column = layout.scores()
+    if column is None or not layout.label:
+        return None
+    try:
+        values = np.asarray(columns[column.name], dtype=np.float64)
+        unknown = layout.unknown(columns)
+        counts = as_counts(columns.get(COUNTS, np.ones(len(values), np.int64)), COUNTS)
+        out, inside = unknown & (counts > 0), ~unknown & (counts > 0)  # type: ignore[operator]
+        sides = [as_side(values[kind], counts[kind]) for kind in (out, inside)]
+        value = auroc(positives=sides[0], negatives=sides[1])
+    except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+        return None
+    u, k = int(counts[out].sum()), int(counts[inside].sum())
+    return value if 0.5 - value > _CLEARLY * math.sqrt((u + k + 1) / (12 * u * k)) else None
+
+
+def without_trailing_blanks(column: Any) -> Any:
+    """A column without blank cells at its end; whole numbers, which blank cells make floats, become ints again."""
+    value = np.asarray(column)
+    blank = are_missing(value)
+    if value.ndim != 1 or not blank.any():
+        return column
+    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
+    return value.astype(int) if value.dtype.kind == "f" and (value == np.round(value)).all() else value
+
+
+def blank_rows(names: np.ndarray) -> np.ndarray:
+    """The rows without a name, (n,) indices."""
+    return np.flatnonzero([is_blank(name) for name in names.tolist()])

@@ -1,0 +1,293 @@
+"""Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
+
+Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays.checks import check_lengths
+from ..json import by_column, parse_json, parse_json_lines
+from ..limits import COMMANDS, Limits
+from ..reasons import named, rows_from
+from ..torch_files import read_torch_file
+from .arrays import read_npy, read_npz
+
+BATCH = 8192  # rows of a Parquet file that are read at a time
+STANDARD_INPUT = Path("-")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".npz", ".npy", ".json", ".jsonl", ".pt")
+_MAX_NAME = 200  # characters of a column's name
+_FRACTION = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
+
+
+class Table(NamedTuple):
+    """Named arrays.
+
+    arrays: (N,), (N, K) or (N, H, W) arrays, lists of arrays, or `Streamed` columns, by name
+    words: by the name of a column, a function that reads its cells as names, as they stand in the file
+    lines: the line of a column's first value in its file
+    files: the file of a column
+    alone: whether it is one array without a name, which is called like its file
+    """
+
+    arrays: dict[str, Any]
+    words: Mapping[str, Callable[[], Any]] = {}
+    lines: Mapping[str, int] = {}
+    files: Mapping[str, str] = {}
+    alone: bool = False
+
+    def joined(self, more: Table, stem: str) -> Table:
+        """The arrays of both; one whose name is taken is prefixed with the stem of its file, or "stem (2)"."""
+        called = {name: self._free(name, stem) for name in more.arrays}
+        return Table(
+            {**self.arrays, **{called[name]: array for name, array in more.arrays.items()}},
+            {**self.words, **{called[name]: read for name, read in more.words.items()}},
+            {**self.lines, **{called[name]: line for name, line in more.lines.items()}},
+            {**self.files, **{called[name]: file for name, file in more.files.items()}},
+        )
+
+    def _free(self, name: str, stem: str) -> str:
+        """A name that no array has."""
+        names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in count(2)))
+        return next(free for free in names if free not in self.arrays)
+
+
+class Streamed:
+    """A column of a Parquet file, or what is made of several, read in batches as it is iterated over."""
+
+    def __init__(
+        self,
+        path: Path,
+        names: Sequence[str],
+        num_rows: int,
+        build: Callable[[list[Any]], Any] = lambda arrays: arrays[0],
+        *,
+        ids: bool = False,
+    ) -> None:
+        self.path, self.names, self.num_rows, self.build, self.ids = path, names, num_rows, build, ids
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        from .parquet import read_batches
+
+        first = 0
+        with named(self.path):
+            for batch in read_batches(self.path, self.names, BATCH, ids=self.ids):
+                with rows_from(first):
+                    yield self.build(batch)
+                first += len(batch[0])
+
+    def mapped(self, change: Callable[[Any], Any]) -> Streamed:
+        """The column with a function applied to each batch."""
+        return Streamed(self.path, self.names, self.num_rows, lambda arrays: change(self.build(arrays)), ids=self.ids)
+
+    def whole(self) -> Any:
+        """All rows."""
+        parts = [*self]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any]) -> Streamed:
+    """What a function makes of several columns of one Parquet file."""
+    names = [name for column in columns for name in column.names]
+    builds = [(column.build, len(column.names)) for column in columns]
+
+    def of_all(arrays: list[Any]) -> Any:
+        start, parts = 0, []
+        for own, width in builds:
+            parts.append(own(arrays[start : start + width]))
+            start += width
+        return build(parts)
+
+    return Streamed(columns[0].path, names, len(columns[0]), of_all, ids=columns[0].ids)
+
+
+def whole(column: Any) -> Any:
+    """A column with all rows of a Parquet file."""
+    return column.whole() if isinstance(column, Streamed) else column
+
+
+def batches(columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Cut columns of one length into batches of at most `BATCH` rows, each with the number of its first row."""
+    check_lengths(**columns)
+    parts = {name: iter(x if isinstance(x, Streamed) else [x]) for name, x in columns.items()}
+    rest: dict[str, Any] = {name: next(cut, []) for name, cut in parts.items()}
+    first = 0
+    while rows := min(BATCH, *map(len, rest.values())):
+        yield first, {name: part[:rows] for name, part in rest.items()}
+        first += rows
+        rest = {name: part[rows:] if len(part) > rows else next(parts[name], []) for name, part in rest.items()}
+
+
+def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS, *, streamed: bool = False) -> Table:
+    """The arrays of a file, or of "-", standard input.
+
+    Parameters: names, the columns that are wanted, which tell a header of numbers in a .csv from the first row;
+    streamed, whether columns of Parquet files are read only as they are iterated over.
+    Raises ValueError, with the file's name, for a file that cannot be read, and RefusedError beyond the limits.
+    """
+    suffix = path.suffix.lower()
+    if path != STANDARD_INPUT and suffix not in SUFFIXES:
+        raise ValueError(f"{path}: expected a file ending in {', '.join(SUFFIXES)}, or -")
+    with named(path):
+        if path == STANDARD_INPUT:
+            content = _standard_input()
+            table = _of_text(content, path, names) if isinstance(content, bytes) else _of_json(content, "values")
+        elif suffix in (".csv", ".tsv"):
+            table = _of_text(path.read_bytes(), path, names)
+        elif suffix == ".parquet":
+            table = _streamed(path) if streamed else _of_parquet(path, limits)
+        elif suffix == ".npz":
+            with path.open("rb") as file:
+                limits.check_members(path.name, file)
+            with zipfile.ZipFile(path) as archive:  # which is read no further than its stated sizes
+                limits.check_unpacked(path.name, sum(member.file_size for member in archive.infolist()))
+            table = Table(read_npz(path))
+        elif suffix == ".npy":
+            table = Table({path.stem: read_npy(path)}, alone=True)
+        elif suffix == ".pt":
+            table = _of_torch(path)
+        else:
+            parse = parse_json if suffix == ".json" else parse_json_lines
+            table = _of_json(parse(path.read_bytes()), path.stem)
+        _check_names([*table.arrays], limits)
+    return table._replace(files=dict.fromkeys(table.arrays, str(path)))
+
+
+def _check_names(names: Sequence[str], limits: Limits) -> None:
+    """Raise ValueError for too many columns, two of one name, and a name that is too long or invalid in UTF-8."""
+    if len(names) > limits.columns:
+        raise ValueError(f"expected at most {limits.columns:,} columns, got {len(names):,}")
+    for name in names:
+        if len(name) > _MAX_NAME:
+            raise ValueError(f"expected names of at most {_MAX_NAME} characters, got one of {len(name):,}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ValueError(f"expected names that can be encoded in UTF-8, got {name!r}")
+
+
+def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
+    """Columns of separated values; without a header, one array of all, named after the file."""
+    from .csv import Csv  # whose library takes time to import
+
+    csv = Csv(content, names)
+    check_header(csv.names, headless=csv.headless)
+    arrays = {name: _array_of(csv.table[name]) for name in csv.names}
+    words = {name: partial(csv.words, name) for name in csv.names}
+    if csv.headless and not names:
+        parts = [*arrays.values()]
+        return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
+    blank = len(content) - len(content.removeprefix(codecs.BOM_UTF8).lstrip())
+    line = 2 - csv.headless + content[:blank].count(b"\n")
+    counted = b"\n\n" not in content[blank:].rstrip()
+    return Table(arrays, words, dict.fromkeys(arrays, line) if counted else {})
+
+
+def check_header(names: Sequence[str], *, headless: bool) -> None:
+    """Raise ValueError for two columns of one name, and for a header with a fraction, which may be the first row."""
+    twice = [name for name in names if names.count(name) > 1] if len({*names}) < len(names) else []
+    if twice:
+        raise ValueError(f"expected columns of different names, got {names.count(twice[0])} named {twice[0]!r}")
+    value = next((name for name in names if not headless and _FRACTION.fullmatch(name.strip())), None)
+    if value is not None:
+        raise ValueError(
+            f"expected names in the first line, or numbers only, got {', '.join(names[:5])}; {value} is a value, so "
+            "put a line of names above"
+        )
+
+
+def _of_parquet(path: Path, limits: Limits) -> Table:
+    from .arrow import ids_of
+    from .parquet import read_parquet
+
+    table = read_parquet(path, partial(limits.check_unpacked, path.name))
+    arrays = {name: _array_of(table[name]) for name in table.column_names}
+    return Table(arrays, {name: partial(ids_of, table[name]) for name in table.column_names})
+
+
+def _array_of(column: Any) -> Any:
+    """An array of an Arrow column; gaps among floats are NaN, among integers None."""
+    import pyarrow as pa
+
+    from .arrow import from_arrow, ids_of
+
+    return ids_of(column) if column.null_count and pa.types.is_integer(column.type) else from_arrow(column, gaps=True)
+
+
+def _streamed(path: Path) -> Table:
+    from pyarrow.parquet import read_metadata
+
+    footer = read_metadata(path)
+    names = footer.schema.to_arrow_schema().names
+    return Table(
+        {name: Streamed(path, [name], footer.num_rows) for name in names},
+        {name: partial(Streamed, path, [name], footer.num_rows, ids=True) for name in names},
+    )
+
+
+def _of_torch(path: Path) -> Table:
+    content = read_torch_file(path, "expected tensors, or a dict of tensors, got other pickled objects or no .pt file")
+    return Table(dict(content)) if isinstance(content, Mapping) else Table({path.stem: content}, alone=True)
+
+
+def _of_json(content: Any, stem: str) -> Table:
+    """Columns of an object of lists, or of records; any other list is named after the file."""
+    content = by_column(content)
+    if isinstance(content, list):
+        return Table({stem: _as_array(content)}, alone=True)
+    if not isinstance(content, dict) or "boxes" in content:
+        raise ValueError(f"expected an object of lists or a list, got {type(content).__name__}")
+    return Table({str(name): _as_array(value) for name, value in content.items()})
+
+
+def _as_array(value: Any) -> Any:
+    """A list as an array of numbers, strings or, if they are mixed or some are missing, objects; else unchanged."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError):
+        return value
+    if array.dtype.kind in "biuf":
+        return array
+    if not isinstance(value, list) or not all(cell is None or isinstance(cell, (str, int, float)) for cell in value):
+        return value
+    if array.dtype.kind == "U" and all(isinstance(cell, str) for cell in value):
+        return array
+    cells = np.empty(len(value), object)
+    cells[:] = value
+    return cells
+
+
+@cache
+def _standard_input() -> Any:
+    """The content of JSON or of lines of it, or bytes of separated values; read once for all columns."""
+    if sys.stdin is None:
+        raise ValueError("expected an open standard input, got a closed one")
+    data = sys.stdin.buffer.read()
+    text = data.removeprefix(codecs.BOM_UTF8).strip()
+    if not text:
+        raise ValueError("expected JSON or comma-separated values, got nothing")
+    if text[:1] not in b"[{":
+        return data
+    first, _, more = text.partition(b"\n")
+    return parse_json_lines(text) if more and _is_json(first) else parse_json(text)
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether a line is a whole object, so that there are others below."""
+    try:
+        parse_json(line)
+    except ValueError:
+        return False
+    return True
