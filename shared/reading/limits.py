@@ -19,7 +19,7 @@ class Limits(NamedTuple):
     json: bytes of a file of JSON, which takes about 50 times the memory as Python objects
     unpacked: bytes that the files of an input take in memory or on disk when they are unpacked
     members: the number of files in an archive
-    columns: of a table
+    columns, name: the number of columns of a table, and the characters of their names
     """
 
     door: str
@@ -29,6 +29,11 @@ class Limits(NamedTuple):
     unpacked: int
     members: int
     columns: int
+    name: int
+
+    def shown(self, path: Path) -> str:
+        """A file in errors: pages do not say its folder, which is the server's."""
+        return path.name if self is PAGES else str(path)
 
     def check_files(self, paths: Iterable[Path]) -> None:
         """Raise RefusedError for too many files, or too many bytes, without reading them."""
@@ -69,6 +74,6 @@ class RefusedError(ValueError):
     """A file that is too large, or does not match its name."""
 
 
-PAGES = Limits("pages", 200, 50_000_000, 10_000_000, 200_000_000, 5_000, 5_000)
+PAGES = Limits("pages", 200, 50_000_000, 10_000_000, 200_000_000, 5_000, 5_000, 200)
 _ANY = 10**12
-COMMANDS = Limits("commands", _ANY, 10**15, 10**15, 10**11, 10**7, 10**6)
+COMMANDS = Limits("commands", _ANY, 10**15, 10**15, 10**11, 10**7, 10**6, 10**6)

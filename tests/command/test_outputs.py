@@ -211,9 +211,8 @@ def test_the_package_is_the_command() -> None:
 
 def test_errors_of_a_column_have_the_name_of_its_file(run: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", ["a", "b", "c", "d"])
-    assert_failed(
-        run(*COMPUTE[:3], "words.npy", *COMPUTE[4:]), "words.npy: predictions: expected numbers, got 'a' at position 0"
-    )
+    told = "words.npy: words, row 1 and 3 more: 'a' is not a number. Fix it, or leave the row out"
+    assert_failed(run(*COMPUTE[:3], "words.npy", *COMPUTE[4:]), told)
 
 
 def test_tensors_that_do_not_fit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

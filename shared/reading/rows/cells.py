@@ -82,13 +82,11 @@ def as_numbers(value: np.ndarray) -> np.ndarray:
 
 
 def as_floats(value: np.ndarray) -> np.ndarray:
-    """A column of cells as floats; unchanged if one is no number, or is too large for a float."""
+    """A column of cells as floats; unchanged if one is no number."""
     if value.dtype.kind not in "OU":
         return value.astype(np.float64)
-    try:
-        return np.asarray([number_of(cell) for cell in value.tolist()], np.float64)
-    except (ValueError, TypeError, OverflowError):
-        return value
+    numbers = [number_of(cell) for cell in value.tolist()]
+    return value if None in numbers else np.asarray(numbers, np.float64)
 
 
 def is_text(array: np.ndarray) -> bool:

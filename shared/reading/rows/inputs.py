@@ -17,7 +17,7 @@ from ..archives import Archives
 from ..limits import Limits
 from ..places import files_below, unsigned
 from ..reasons import named
-from ..tables.files import STANDARD_INPUT, Table, read_table
+from ..tables.files import STANDARD_INPUT, Table, read_table, whole
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .cells import as_numbers, is_blank, side_of_name
 from .guesses import guessed, says_confidence
@@ -67,10 +67,10 @@ def table_of_places(
 def read_column(place: str, name: str) -> Any:
     """The cells of one column as they stand, from its place."""
     path, picked = split_place(place)
-    table, column = read_table(path, picked), Names(name)
+    table = read_table(path, picked)
     with named(place):
-        names = picked_names(column, table, [*table.arrays], picked)
-    return column.take(names, table)
+        names = picked_names(Names(name), table, [*table.arrays], picked)
+        return whole(Column(name).part(names[0], table))
 
 
 def file_of(place: str) -> Path | None:

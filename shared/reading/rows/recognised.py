@@ -127,10 +127,12 @@ def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) ->
         return np.asarray([places[word] for word in values.tolist()], np.int64)
     if _are_from_one(names, facts):
         return np.where(values >= 1, values - 1, values)
-    if len(names) > 1 and facts.lowest is not None and facts.lowest >= 1 and facts.highest == len(names):
+    low, high = facts.lowest, facts.highest
+    from_one = low is not None and low >= 1 and len(names) > 1
+    if from_one and (high == len(names) or number_at_end(names[0]) == 1):
         raise ValueError(
             f"references: expected classes from 0, since the first column of scores, {names[0]}, is class 0, got "
-            f"{facts.lowest:g} to {facts.highest:g}; if these are the numbers of the columns, subtract 1"
+            f"{low:g} to {high:g}; if these are the numbers of the columns, subtract 1"
         )
     return labels
 

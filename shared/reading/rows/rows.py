@@ -224,8 +224,8 @@ def _gathered(reading: Rows, made_of: MadeOf, model: str) -> tuple[dict[str, Any
                 raise TypeError(f"{column.name}: no column looks like it. Pick one{there}")
             continue
         if isinstance(column, Images) and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            words = table.words[names[0]]() if names[0] in table.words else column.take(names[:1], table)
-            ids[column.name], names = image_names(words, names[0]), names[1:]
+            ids[column.name] = image_names(Names(names[0]).take(names[:1], table), names[0])
+            names = names[1:]
         of_table[column.name], values[column.name] = table, column.take(names, table, read_as)
         if isinstance(column, Images) and column.name not in ids and num_dimensions(values[column.name]) == 2:
             values[column.name] = [values[column.name]]  # one image

@@ -27,7 +27,6 @@ from .arrays import read_npy, read_npz
 BATCH = 8192  # rows of a Parquet file that are read at a time
 STANDARD_INPUT = Path("-")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz", ".npy", ".json", ".jsonl", ".pt")
-_MAX_NAME = 200  # characters of a column's name
 _FRACTION = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
@@ -141,8 +140,8 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
     """
     suffix = path.suffix.lower()
     if path != STANDARD_INPUT and suffix not in SUFFIXES:
-        raise ValueError(f"{path}: expected a file ending in {', '.join(SUFFIXES)}, or -")
-    with named(path):
+        raise ValueError(f"{limits.shown(path)}: expected a file ending in {', '.join(SUFFIXES)}, or -")
+    with named(limits.shown(path)):
         if path == STANDARD_INPUT:
             content = _standard_input()
             table = _of_text(content, path, names) if isinstance(content, bytes) else _of_json(content, "values")
@@ -164,7 +163,7 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
             parse = parse_json if suffix == ".json" else parse_json_lines
             table = _of_json(parse(path.read_bytes()), path.stem)
         _check_names([*table.arrays], limits)
-    return table._replace(files=dict.fromkeys(table.arrays, str(path)))
+    return table._replace(files=dict.fromkeys(table.arrays, limits.shown(path)))
 
 
 def _check_names(names: Sequence[str], limits: Limits) -> None:
@@ -172,8 +171,8 @@ def _check_names(names: Sequence[str], limits: Limits) -> None:
     if len(names) > limits.columns:
         raise ValueError(f"expected at most {limits.columns:,} columns, got {len(names):,}")
     for name in names:
-        if len(name) > _MAX_NAME:
-            raise ValueError(f"expected names of at most {_MAX_NAME} characters, got one of {len(name):,}")
+        if len(name) > limits.name:
+            raise ValueError(f"expected names of at most {limits.name} characters, got one of {len(name):,}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ValueError(f"expected names that can be encoded in UTF-8, got {name!r}")
 

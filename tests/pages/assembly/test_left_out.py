@@ -54,7 +54,7 @@ def test_one_press_leaves_rows_out(name: str, root: Path, tmp_path: Path, monkey
     """The numbers are those of the other rows, by the call that is shown too; without it nothing is computed."""
     one, (files, clean) = runner(root, name), written(name, tmp_path)
     form = Form(files=files)
-    with pytest.raises(ValueError, match=r"line \d+.*leave the row out"):
+    with pytest.raises(ValueError, match=r"line \d+.*leave out these 3 rows"):
         one.show(form)
     found = one.show(form._replace(leave_out=True))
     assert f'role="status">{LEFT}</div>' in found.compared

@@ -356,7 +356,7 @@ def test_columns_can_be_chosen() -> None:
     data = [table_of_frame(table)]
     assert runs(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
     assert guessed(layout, data)["predictions"] == ["logit0 … logit2"]
-    with pytest.raises(TypeError, match=r"references: no column looks like it. Pick one .* from logit0, .*, d"):
+    with pytest.raises(TypeError, match=r"references: no column looks like it. Pick one, from logit0, .*, d"):
         settle(name, data).reading()
     chosen = {"predictions": ["logit2", "logit0"], "references": ["y"], "open_scores": ["d"]}
     given = settle(name, data, chosen).reading().columns
@@ -461,10 +461,10 @@ def test_whole_numbers_can_be_scores() -> None:
 def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     runner = runners("ood_bench")
     table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
-    with pytest.raises(ValueError, match=r"^scores, row 2: this cell is empty or NaN\. Fill it in"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: this cell is empty or NaN\. Fix the file"):
         runner.show(Form(tables=[table]))
     table.loc[1, "scores"] = "high"
-    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Fix it"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Fix the file"):
         runner.show(Form(tables=[table]))
 
 
@@ -651,12 +651,14 @@ def test_groups_beside_what_tells_no_known_samples(runners: Any, tmp_path: Path)
 
 
 def test_classes_from_1(tmp_path: Path) -> None:
-    """The first column is class 0, so labels from 1 beside columns from 1 would be off by one."""
+    """The first column is class 0: labels from 1 beside columns from 1 lose 1, beside others they are an error."""
     table = pd.DataFrame({"prob_1": [0.9, 0.2], "prob_2": [0.05, 0.7], "prob_3": [0.05, 0.1], "label": [1, 2]})
     table.to_csv(tmp_path / "x.csv", index=False)
-    with pytest.raises(
-        ValueError, match="references: expected classes from 0, since the first column of scores, prob_1, is"
-    ):
+    found = read_files("accuracyk", tmp_path / "x.csv")
+    assert found.columns["references"].tolist() == [0, 1]
+    assert "references count classes from 1, as the columns prob_1 to prob_3 do" in found.guesses
+    table.assign(label=[1, 4]).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match="references: expected classes from 0, .* prob_1, is class 0, got 1 to 4"):
         read_files("accuracyk", tmp_path / "x.csv")
     table.assign(label=[0, 1]).to_csv(tmp_path / "x.csv", index=False)
     assert read_files("accuracyk", tmp_path / "x.csv").columns["references"].tolist() == [0, 1]
