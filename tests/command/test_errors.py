@@ -187,7 +187,7 @@ WRONG = {
     "no value": (["compute", "accuracyk", "--option", "k_list"], "expected KEY=VALUE, got 'k_list'"),
     "a bad value": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--option", "k_list=9"],
-        "-: references: expected classes from 0, .* if these are the numbers of the columns, subtract 1",
+        "k_list: expected an int of at least 1 and at most 2, got 9",
     ),
     "an unwritable file": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--save", "no/such/folder.json"],

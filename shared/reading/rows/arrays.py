@@ -9,7 +9,7 @@ from ..tables.files import Streamed, Table
 
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
 SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d{1,18})\]?")
 _MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
 
 

@@ -107,7 +107,7 @@ def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) ->
 
     Parameters: labels (N,), ids, or names of classes or words for unknown; names, of the columns of scores, one for
     each class; unknown, whether samples may be unknown; facts, of all labels. Raises ValueError for a word that is
-    neither a class nor means unknown, and for ids that count from 1 beside columns that do not.
+    neither a class nor means unknown, and for larger ids beside columns from 1.
 
     >>> facts = Facts(1, 2)
     >>> class_ids(np.asarray(["dog", "ood"], dtype=object), ["cat", "dog"], True, facts).tolist()
@@ -128,8 +128,7 @@ def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) ->
     if _are_from_one(names, facts):
         return np.where(values >= 1, values - 1, values)
     low, high = facts.lowest, facts.highest
-    from_one = low is not None and low >= 1 and len(names) > 1
-    if from_one and (high == len(names) or number_at_end(names[0]) == 1):
+    if low is not None and low >= 1 and len(names) > 1 and number_at_end(names[0]) == 1:
         raise ValueError(
             f"references: expected classes from 0, since the first column of scores, {names[0]}, is class 0, got "
             f"{low:g} to {high:g}; if these are the numbers of the columns, subtract 1"

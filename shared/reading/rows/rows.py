@@ -23,7 +23,7 @@ from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .guesses import MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
 from .images import Split, image_names, some
 from .inputs import table_of_input, table_of_places
-from .kinds import READ_AS, Groups, Images, Models
+from .kinds import READ_AS, Groups, Images, Models, Names
 from .metrics import LAYOUTS, Layout
 from .recognised import (
     blank_rows,

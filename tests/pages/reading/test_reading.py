@@ -658,7 +658,7 @@ def test_classes_from_1(tmp_path: Path) -> None:
     assert found.columns["references"].tolist() == [0, 1]
     assert "references count classes from 1, as the columns prob_1 to prob_3 do" in found.guesses
     table.assign(label=[1, 4]).to_csv(tmp_path / "x.csv", index=False)
-    with pytest.raises(ValueError, match="references: expected classes from 0, .* prob_1, is class 0, got 1 to 4"):
+    with pytest.raises(ValueError, match=r"references: expected classes from 0, .* prob_1, is class 0, got 1 to 4"):
         read_files("accuracyk", tmp_path / "x.csv")
     table.assign(label=[0, 1]).to_csv(tmp_path / "x.csv", index=False)
     assert read_files("accuracyk", tmp_path / "x.csv").columns["references"].tolist() == [0, 1]
