@@ -144,9 +144,9 @@ def paired_differences(
     not the same in number and kind.
     """
     pair = first.prepared, second.prepared
-    models = pair[0].beside(pair), pair[1].beside(pair)
+    models = pair[0].aligned_with(pair), pair[1].aligned_with(pair)
     exact = first.rates(), second.rates()
-    pairs = pairs_of(*models, exact)
+    pairs = pairs_of(*models)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]

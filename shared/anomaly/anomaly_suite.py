@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -17,7 +17,15 @@ from ..ranking.operating_points import check_thresholds_exist
 from ..ranking.quantities import cut
 from .aupimo import PimoRates
 from .components import component_columns
-from .images import ImageRows, as_sample_ids, check_groups_of_rows, check_one_group, image_rows, per_image_table
+from .images import (
+    ImageRows,
+    as_sample_ids,
+    check_groups_of_rows,
+    check_one_group,
+    image_contents,
+    image_rows,
+    per_image_table,
+)
 from .maps import SCORES_OF_PIXELS, AnomalyState, checked_state, image_columns
 from .masks import checked_images
 from .options import LEVELS, AnomalyOptions
@@ -223,10 +231,14 @@ class PreparedMaps(Prepared):
         """The row of each image; −1 for all but the first image of a sample."""
         return np.where(self._images.first, self._images.of_images, -1)
 
-    def beside(self, models: Sequence[Prepared]) -> PreparedMaps:
+    def contents(self) -> Iterable[bytes]:
+        """The content of each image, row by row."""
+        return (repr(image).encode() for image in sorted(zip(self.rows().tolist(), image_contents(self.state))))
+
+    def aligned_with(self, models: Sequence[Prepared]) -> PreparedMaps:
         """The same, with pixels merged as those of all models are."""
         every = [model.parts for model in models if isinstance(model, PreparedMaps)]
-        parts = {name: part.beside([own[name] for own in every]) for name, part in self.parts.items()}
+        parts = {name: part.aligned_with([own[name] for own in every]) for name, part in self.parts.items()}
         return PreparedMaps(self.metric, self.state, parts)
 
     def tables(self, results: Results) -> dict[str, Any]:

@@ -49,8 +49,8 @@ class MapRates(ABC):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
 
-    def beside(self, models: Sequence[Any]) -> MapRates:
-        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+    def aligned_with(self, models: Sequence[Any]) -> MapRates:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.aligned_with`."""
         return self
 
 
@@ -150,7 +150,7 @@ class PixelRates(MapRates):
         """The pixels of each image, in bins."""
         return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
 
-    def beside(self, models: Sequence[PixelRates]) -> PixelRates:
+    def aligned_with(self, models: Sequence[PixelRates]) -> PixelRates:
         """The same with the bins of all models."""
         pixels = copy(self)
         edges = edges_of(*chain(*(model.anomalous.sides for model in models)))

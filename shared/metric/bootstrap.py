@@ -8,9 +8,11 @@ of threads changes no bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,6 +237,10 @@ class Sharing(Prepared):
         """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
+    def contents(self) -> Iterable[bytes]:
+        """The contents of each group, the shared entries among them."""
+        return chain.from_iterable(prepared.contents() for prepared in self.groups.values())
+
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
@@ -394,10 +400,9 @@ class PairedRows(NamedTuple):
     symmetric: bool  # whether swapping the models changes nothing
 
 
-def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> PairedRows:
+def pairs_of(first: Prepared, second: Prepared) -> PairedRows:
     """The pairs of rows of two models' samples.
 
-    Parameters: first and second, the models; exact, the rates of each, for models whose rows are alike.
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
     rows, other_rows = first.rows(), second.rows()
@@ -416,11 +421,11 @@ def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rat
         np.concatenate([np.stack([each.rows[by], each.rows[1 - by], -each.counts], axis=1).ravel() for each in order])
         for by, order in ((1, straight), (0, mirrored))
     )
-    if (left == right).all():
-        keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
-        left, right = (fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
-    differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
-    return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
+    differ = np.flatnonzero(left != right)[:1]  # the first place decides
+    if len(differ):
+        return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=False)
+    one, other = content_digest(first), content_digest(second)
+    return PairedRows(mirrored if one > other else straight, symmetric=one == other)
 
 
 def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> Stratum:
@@ -431,12 +436,6 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
     return Stratum((other, leading) if by else (leading, other), counts)
 
 
-def fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and those in some resamples, where two models that are alike otherwise may differ."""
-    rng, strata = np.random.default_rng(0), parts_of_strata(prepared)
-    probes = [prepared.rates(np.concatenate([draw(rng, part) for part in strata])) for _ in range(_PROBES)]
-    every: list[Any] = [exact, *probes]
-    return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
-
-
-_PROBES = 32
+def content_digest(prepared: Prepared) -> bytes:
+    """A digest of what a model's rows hold, for an order of models that are alike otherwise."""
+    return b"".join(hashlib.blake2b(part).digest() for part in prepared.contents())

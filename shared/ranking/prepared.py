@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import State, to_numpy
-from ..metric.prepared import Prepared
+from ..arrays.checks import MAX_COUNT
+from ..metric.prepared import Prepared, as_content
 from ..metric.results import Results
 from .counts import Side
 
@@ -74,7 +75,11 @@ class PreparedSides(Prepared):
             rows[here] = each.places(scores[here]) + end - len(each.counts)
         return rows
 
-    def beside(self, models: Sequence[Prepared]) -> PreparedSides:
+    def contents(self) -> Iterable[bytes]:
+        """The distinct scores of each side, and how many samples have each."""
+        return (as_content(column) for rows in rows_of_sides(*self.sides, most=MAX_COUNT) for column in rows)
+
+    def aligned_with(self, models: Sequence[Prepared]) -> PreparedSides:
         """The same with rows at the scores of all models, if a side of one has too many."""
         sides = [model.sides for model in models if isinstance(model, PreparedSides)]
         rows, end = rows_of_sides(*chain(*sides)), 0
