@@ -12,11 +12,11 @@ import numpy as np
 from .arrays.arrays import as_array, to_numpy
 from .arrays.checks import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.arguments import COUNTS
 from .metric.bootstrap import ByGroup, Part, as_resamples, draw, pairs_of, percentiles, resampled, whole
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import Key, Rate, Results, Summary, rates_of
+from .metric.states import COUNTS
 
 # columns that say what the samples are, and so belong to both models
 SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)

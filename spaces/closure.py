@@ -16,7 +16,7 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 _OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -129,7 +129,7 @@ def read(package: Path, file: str) -> Module:
     tree, from_imports = parsed(text)
     docstring, _, _ = (ast.get_docstring(tree, clean=False) or "").partition("\n\n")
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    unread = {each for node in tree.body if _is_for_type_checkers(node) for each in node.body}
+    unread = {each for node in tree.body for each in _unread(node)}
     needs: dict[str, set[str]] = {}
     for node in from_imports:
         if node in unread:
@@ -153,13 +153,10 @@ def _public(package: Path) -> set[str]:
     return {alias.name for node in imports for alias in node.names}
 
 
-def _is_for_type_checkers(node: ast.stmt) -> TypeGuard[ast.If]:
-    """Whether a statement holds nothing but imports within the package that a type checker reads."""
-    return (
-        isinstance(node, ast.If)
-        and ast.unparse(node.test) == "TYPE_CHECKING"
-        and all(isinstance(each, ast.ImportFrom) and each.level for each in node.body)
-    )
+def _unread(node: ast.stmt) -> list[ast.stmt]:
+    """The imports within the package that a statement holds for type checkers alone."""
+    body = node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
+    return [each for each in body if isinstance(each, ast.ImportFrom) and each.level]
 
 
 @cache
@@ -200,13 +197,15 @@ def _statements(text: str, body: list[ast.stmt], head: int, file: str, public: S
         if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom)):
             stray.append(node.lineno)
         own = {binding.name for binding in bindings(node, file)}
-        short = lines if own & public else _with_short_docstrings(lines, node)
+        short: list[str | None] = [*lines] if own & public else _with_short_docstrings(lines, node)
+        for each in _unread(node):
+            short[each.lineno - 1 : each.end_lineno] = [None] * ((each.end_lineno or 0) - each.lineno + 1)
         for part, last in _parts(node, len(lines) if node is body[-1] else node.end_lineno or 0):
             names = {each.id for nodes in part for each in ast.walk(nodes) if isinstance(each, ast.Name)}
             names |= {f".{each.attr}" for nodes in part for each in ast.walk(nodes) if isinstance(each, ast.Attribute)}
             start, end = end, last
             kept = "\n".join(line for line in short[start:end] if line is not None)
-            if not _is_for_type_checkers(node):
+            if not (isinstance(node, ast.If) and {*node.body} == {*_unread(node)}):
                 statements.append(Statement(own, names | own, kept, _method(part[0]) if part[0] is not node else ""))
     if stray:
         raise AmalgamationError(f"{file}:{min(stray)}: expected a docstring, then all imports, then the rest")

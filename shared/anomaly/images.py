@@ -92,9 +92,6 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
-
-
 class ImageRows(NamedTuple):
     """Rows of equal images, or of equal samples of several images.
 
@@ -143,7 +140,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
 def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions.
 
-    In the digest are also its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+    The digest is followed by its label, its numbers of pixels, regions and defects, and its objects and predicted
+    components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
     overlaps = [
@@ -166,9 +164,6 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
             digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
         yield score, digest.digest() + others.astype(np.float64).tobytes()
-
-
-# A table of images, with the decision for each and the overlap with its anomaly.
 
 
 def per_image_table(

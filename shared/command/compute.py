@@ -16,8 +16,8 @@ from ..formats.tables import columns as columns_of_files
 from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
-from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..metric.states import COUNTS
 from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
 from ..scores import SCORES

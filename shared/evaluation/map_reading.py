@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.options import check_ignore_value, check_regions
+from ..anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_regions
 from ..arrays.arrays import widen
 from ..arrays.checks import as_bool, as_real
 from ..formats.images import image_size

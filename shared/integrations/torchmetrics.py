@@ -21,8 +21,8 @@ from typing import Any
 from ..extras import extra
 from ..formats.written.directions import direction
 from ..loading import METRICS, metric_class
-from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..metric.states import COUNTS
 from .missing_classes import FlatResults
 
 with extra("torchmetrics"):

@@ -177,9 +177,6 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
 
@@ -245,9 +242,6 @@ class Sharing(Prepared):
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -377,9 +371,6 @@ def _counts(state: State) -> np.ndarray:
     if "counts" in state:
         return to_numpy(state["counts"])
     return np.ones(num_samples(state), np.int64)
-
-
-# Pairs of rows that samples have in two models, in an order that depends on neither samples nor caller.
 
 
 class Stratum(NamedTuple):

@@ -64,9 +64,6 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
-# States that are one table, prepared: its different rows, with their counts.
-
-
 class Drawn(NamedTuple):
     """A state as resamples see it.
 
