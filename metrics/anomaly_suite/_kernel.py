@@ -430,9 +430,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
-
-
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -552,12 +549,6 @@ def check_lengths(**columns: Array | None) -> None:
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
-
-
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
-# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -957,6 +948,181 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
+# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
+# Compiled loops, the memory of freed arrays, and threads that share large work.
+
+_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
+    np.empty(_LARGEST, np.uint8)
+
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    if _work[function] < WORTHWHILE:
+        return None
+    keep_freed_memory()
+    return compiled(function)
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
+VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
+GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
+Result = TypeVar("Result")
+_in_fork = False
+_here = threading.local()  # busy: whether this thread runs a piece of work
+
+
+def threads_for(work: int) -> int:
+    """The number of threads for `work` scores, or for other work of about that cost."""
+    most = work // GRAIN
+    return 1 if most < 2 else min(most, num_threads())
+
+
+def num_threads() -> int:
+    """The number of threads over which this thread may spread its work."""
+    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
+        return 1
+    if multiprocessing.parent_process() is not None:
+        return 1
+    most = os.environ.get(VARIABLE, "")
+    if not most:
+        return num_cores()
+    if not most.isdecimal() or int(most) < 1:
+        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
+    return min(int(most), num_cores())
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
+    return os.cpu_count() or 1
+
+
+def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces."""
+    if threads < 2 or len(pieces) < 2:
+        return [piece() for piece in pieces]
+    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
+    number = min(threads, len(pieces)) - 1
+    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    nested, _here.busy = getattr(_here, "busy", False), True
+    try:
+        for other in others:
+            other.start()
+        _take(pending, results, errors)
+        for other in others:
+            other.join()
+    finally:  # after Ctrl-C while this thread waited, too
+        pending.clear()
+        _here.busy = nested
+        for other in others:
+            if other.ident is not None:  # has begun
+                other.join()
+    if errors:
+        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
+        try:
+            raise errors[first]
+        finally:
+            errors.clear()  # whose tracebacks hold this frame
+    return [results[place] for place in range(len(pieces))]
+
+
+def _take(
+    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
+) -> None:
+    """Run the next piece that no thread has taken, until there is none."""
+    while pending:
+        try:
+            place, piece = pending.popleft()
+        except IndexError:  # another thread was faster
+            return
+        try:
+            results[place] = piece()
+        except BaseException as error:
+            errors[place] = error
+            if not isinstance(error, Exception):
+                pending.clear()
+
+
+def parts_of(length: int, number: int) -> list[slice]:
+    """Cut a range into `number` parts of nearly equal length."""
+    ends = [length * i // number for i in range(number + 1)]
+    return [slice(*ends[i : i + 2]) for i in range(number)]
+
+
+def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
+    """Cut a range whose entries take different work into `number` runs of about the same work."""
+    done = np.cumsum(work)
+    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
+    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
+    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
+
+
+@cache
+def _cores_of_cgroup() -> int:
+    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    try:
+        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
+        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
+    except (OSError, IndexError):
+        return _UNLIMITED
+    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+
+
+_UNLIMITED = 1 << 20
+
+
+def _quota(folder: Path) -> int:
+    """The whole cores of a cgroup, from the files of version 2 or 1."""
+    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, *period = (folder / name).read_text().split()
+            period = period if period_name is None else (folder / period_name).read_text().split()
+            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+    return _UNLIMITED
+
+
+def _stay_on_one() -> None:
+    global _in_fork
+    _in_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay_on_one)
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
@@ -1096,6 +1262,16 @@ def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
 # ---- metric/prepared.py ----------------------------------------------------------------------------------------------
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
@@ -1119,203 +1295,949 @@ class Prepared(ABC):
         return {}
 
 
+def as_content(column: np.ndarray) -> bytes:
+    """Numbers as bytes that do not depend on their type."""
+    # 0.0 for −0.0
+    return (column.astype(np.float64) + 0.0 if column.dtype.kind == "f" else column.astype(np.int64)).tobytes()
+
+
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
-# ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-# Compiled loops, the memory of freed arrays, and threads that share large work.
+# ---- metric/states.py ------------------------------------------------------------------------------------------------
+# The states of batches: reduced from columns, checked to agree, joined, with equal rows counted, and as bytes.
 
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
-    np.empty(_LARGEST, np.uint8)
+COUNTS = "counts"  # the column that says how often each row of a batch occurs, and its array in the state
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
 
 
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns."""
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
 
 
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
 
 
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None if NumPy should do the work."""
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    if _work[function] < WORTHWHILE:
-        return None
-    keep_freed_memory()
-    return compiled(function)
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
+def joined(states: Iterable[State]) -> State:
+    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
+    states = [*filter(None, states)]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    arrays: State = {}
+    for state in states:
+        arrays |= state
+    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
 
 
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """Collect the states of batches by group, each group's in the order of the batches."""
+    by_group: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            by_group.setdefault(name, []).append(state)
+    return by_group
 
 
-VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
-GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-Result = TypeVar("Result")
-_in_fork = False
-_here = threading.local()  # busy: whether this thread runs a piece of work
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """Join the states of batches group by group."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
-def threads_for(work: int) -> int:
-    """The number of threads for `work` scores, or for other work of about that cost."""
-    most = work // GRAIN
-    return 1 if most < 2 else min(most, num_threads())
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than integer sums can hold."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
 
 
-def num_threads() -> int:
-    """The number of threads over which this thread may spread its work."""
-    if _in_fork or getattr(_here, "busy", False) or threading.current_thread() is not threading.main_thread():
-        return 1
-    if multiprocessing.parent_process() is not None:
-        return 1
-    most = os.environ.get(VARIABLE, "")
-    if not most:
-        return num_cores()
-    if not most.isdecimal() or int(most) < 1:
-        raise ValueError(f"{VARIABLE}: expected an integer of at least 1, got {most!r}")
-    return min(int(most), num_cores())
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    unrounded = [state for state in plain if not ROUNDED & state.keys()]
+    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    if grows and len(plain) == len(states):
+        return _gathered(states)
+
+    def in_one(states: Sequence[State]) -> State:
+        table = joined(states)
+        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
+        return compact_table(table, columns, counts) if worth_counting else table
+
+    parts: list[State] = []
+    for is_counted, run in _runs(
+        states, lambda state: counts in state
+    ):  # rows without counts are counted first, which is faster
+        parts += run if is_counted else [in_one(run)]
+    return parts if len(parts) < 2 else [in_one(parts)]
 
 
-def num_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(len(os.sched_getaffinity(0)), _cores_of_cgroup()))
-    return os.cpu_count() or 1
+def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
+    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
+    parts: list[Parts] = []
+    for group, states in states_by_group(batches).items():
+        for counts, columns in tables.items():
+            states = compacted(states, columns, counts)
+        parts += [{group: state} for state in states]
+    return parts
 
 
-def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run pieces of work in threads, of which this is one, and return their results, in the order of the pieces."""
-    if threads < 2 or len(pieces) < 2:
-        return [piece() for piece in pieces]
-    pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
-    # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
-    number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
-    nested, _here.busy = getattr(_here, "busy", False), True
-    try:
-        for other in others:
-            other.start()
-        _take(pending, results, errors)
-        for other in others:
-            other.join()
-    finally:  # after Ctrl-C while this thread waited, too
-        pending.clear()
-        _here.busy = nested
-        for other in others:
-            if other.ident is not None:  # has begun
-                other.join()
-    if errors:
-        first = min(errors, key=lambda place: (isinstance(errors[place], Exception), place))
-        try:
-            raise errors[first]
-        finally:
-            errors.clear()  # whose tracebacks hold this frame
-    return [results[place] for place in range(len(pieces))]
+def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
+    """The number of rows in the tables of states."""
+    number = 0
+    for state in states:  # loops take half as long as a generator, for small batches
+        if state:
+            for columns in tables.values():
+                number += len(state[columns[0]])
+    return number
 
 
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
+def _gathered(states: Sequence[State]) -> list[State]:
+    """Join runs of small states: every array costs some memory, however short it is."""
+    gathered: list[State] = []
+    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
+        gathered += [joined(run)] if is_small else run
+    return gathered
 
 
-def parts_of(length: int, number: int) -> list[slice]:
-    """Cut a range into `number` parts of nearly equal length."""
-    ends = [length * i // number for i in range(number + 1)]
-    return [slice(*ends[i : i + 2]) for i in range(number)]
+def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
+    """Runs of neighbours for which a condition holds or not, in their order."""
+    return [(key, [*run]) for key, run in groupby(states, holds)]
 
 
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
-
-
-@cache
-def _cores_of_cgroup() -> int:
-    """Whole cores of processor time that Linux grants the group of this process, at least 1."""
-    try:
-        group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
-    except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
-
-
-_UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
             continue
-    return _UNLIMITED
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
 
 
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
+def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
+    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
+    last = next(iter(batches[-1].values()), {}) if batches else {}
+    for state in parts.values():
+        if not agrees(state, last):
+            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
+        if len(parts) > 1:
+            check_agreement(state, parts.values())
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
+def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
+    samples = 0
+    for parts in batches:  # loops take half as long as generators, for small batches
+        for state in parts.values():
+            samples += num_samples(state)
+    check_total(samples)
+    if not samples:
+        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+    for parts in batches:
+        check_parts(parts, batches)
+    return states_by_group(batches)
+
+
+def agrees(state: State, other: State) -> bool:
+    """Whether two states have the same arrays and scalars, so they agree with the same states."""
+    if state.keys() != other.keys():
+        return False
+    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
+        if not array.ndim and array is not other[name] and array.item() != other[name].item():
+            return False
+    return True
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """The number of samples in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _columns(states: Sequence[State], name: str) -> list[Array]:
+    """An array of each state; ones for counts that it does not have."""
+    try:
+        return [state[name] for state in states]
+    except KeyError:
+        return [state[name] if name in state else _ones(state, name) for state in states]
+
+
+def _ones(state: State, name: str) -> Array:
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Set[str] = frozenset()) -> State:
+    """Copy the arrays of a state, except those named in `but`."""
+    if state.keys() <= but:
+        return state
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
+
+    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
+
+    >>> from openworld_metrics import OODBench
+    >>> metric, other = OODBench(), OODBench()
+    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    >>> other.merge(unpack(pack(metric.state())))
+    >>> other.compute()["auroc"]
+    0.75
+    """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
+    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if wrong:
+        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, np.ndarray]:
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
+
+    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
+
+    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
+    [0.5, 0.25]
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
+    try:
+        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        raise ValueError(
+            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
+        ) from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
+    return arrays
+
+
+# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
+# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+BLOCK = 100  # resamples of many rows that are drawn from one stream
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
+_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
+
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+
+
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself."""
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
+    strata = parts_of_strata(prepared)
+
+    def resample(rng: np.random.Generator) -> list[float]:
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        return [rates[key].value for key in keys]
+
+    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+
+
+def resampled(
+    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+) -> np.ndarray:
+    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads."""
+    from tqdm import tqdm
+
+    size = BLOCK if rows >= MANY_ROWS else n_resamples
+
+    def block(number: int) -> np.ndarray:
+        key = (_BLOCKS + number,) if number else ()
+        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
+        values = []
+        for _ in range(min(size, n_resamples - number * size)):
+            values.append(resample(rng))
+            bar.update()
+        return np.asarray(values, dtype=np.float64)
+
+    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
+        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
+        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+
+
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Draw as many samples as there are, with replacement, and count the draws of each row."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
+    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Shift values by an amount; values in [0, 1] stay there."""
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
+
+
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """Put a group's replicates in an order of its own."""
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups."""
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
+    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
+    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds that enclose a share of the values, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
+    number = max(map(len, columns))
+    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
+
+
+class Sharing(Prepared):
+    """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
+
+    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+        self.groups = groups
+        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        counts: list[np.ndarray] = []
+        strata: list[np.ndarray] = []
+        members: list[np.ndarray] = []
+        self._ends = [0]  # of the rows of each group
+        for group, prepared in groups.items():
+            entries = rows[group][: len(own[group])]
+            members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
+            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
+            self._ends.append(self._ends[-1] + len(prepared.counts))
+        # shared entries by their stratum and their rows in all groups, so that their order does not matter
+        first = next(iter(groups))
+        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
+        kept = of_shared[first] >= 0
+        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
+        places = np.zeros(0, np.int64)
+        if kept.any():
+            columns, _, places = rows_and_places(columns)
+        kinds, *self._shared_rows = columns
+        last = np.full(len(shared), -1)
+        last[kept] = places + self._ends[-1]
+        members.append(last)
+        counts.append(_tally(places, shared[kept], len(kinds)))
+        strata.append(kinds + strata[-1][-1] + 1)
+        self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
+        self._members = np.concatenate(members)
+        self.sizes = np.concatenate([*own.values(), shared])
+
+    def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
+        """Rates of each group, by (group, key)."""
+        if counts is None:
+            parts: list[np.ndarray | None] = [None] * len(self.groups)
+        else:
+            *own, shared = np.split(counts, self._ends[1:])
+            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+        return {
+            (group, key): rate
+            for (group, prepared), part in zip(self.groups.items(), parts)
+            for key, rate in rates_of(prepared.rates(part)).items()
+        }
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry: first the groups' own entries, then the shared ones."""
+        return self._members
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    kept = rows >= 0
+    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+
+
+StatesByGroup = Mapping[str, Sequence[State]]
+
+
+class Part(NamedTuple):
+    """A part that is resampled separately: all samples, a group, or all groups that share samples."""
+
+    name: str
+    prepared: Prepared
+    results: Mapping[str, Results]
+
+    def rates(self) -> dict[Key, Rate]:
+        """Exact rates, by the keys that `prepared.rates` has."""
+        if self.name in self.results:
+            return rates_of(self.results[self.name])
+        return {
+            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
+        }
+
+    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
+        """Replicates by (group, key), in an order of the part's own."""
+        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
+        return permuted(keyed, self.name, random_state) if self.name else keyed
+
+
+def summary(metric: Any, states: StatesByGroup) -> Summary:
+    """The results of states by group; samples of no group belong to each."""
+    return assembled(metric, *results_and_replicates(metric, states))
+
+
+def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
+    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group."""
+    groups = sorted(states.keys() - {ALL}) or [name]
+    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
+    drawn: ByGroup = {}
+    resampled = metric.confidence_level is not None
+    for part in prepared_parts(metric, states, resampled=resampled, name=name):
+        results |= part.results
+        if resampled:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+            drawn |= part.by_group(values, metric.random_state)
+    return results, drawn
+
+
+def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
+    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
+    level = metric.confidence_level
+    return summary if level is None else summary.with_intervals(intervals(values, level))
+
+
+def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
+    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
+    if skipping and not any(map(rates_of, results.values())):
+        raise MissingClassError("groups: expected a group with samples of both classes, got none")
+    if [*results] == [ALL]:
+        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
+    return summary_of_groups(results, skipping=skipping), with_means(drawn)
+
+
+def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups."""
+    groups = sorted(states.keys() - {ALL})
+    if groups:
+        check_names(groups)  # each batch's are valid, but those of two batches may not be
+    shared = states.get(ALL, [])
+    parts: list[Part] = []
+    for group in groups or [name]:
+        try:
+            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+        except MissingClassError:
+            if group == ALL or metric.groups_without != "skip":
+                raise
+            continue
+        if resampled and shared and groups:
+            parts.append(part)
+        else:
+            yield part
+    if parts:
+        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
+        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
+        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
+
+
+def _part(metric: Any, name: str, state: State) -> Part:
+    with named(name):
+        prepared = metric.prepare(state)
+        results = prepared.rates()
+        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
+
+
+def named(group: str) -> AbstractContextManager[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
+    return nullcontext() if group == ALL else _named(group)
+
+
+@contextmanager
+def _named(group: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise type(error)(f"group {group!r}: {error}") from error
+
+
+def _counts(state: State) -> np.ndarray:
+    """The number of samples that each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
+
+
+# ---- metric/metric.py ------------------------------------------------------------------------------------------------
+# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
+
+ROWS = 1 << 16  # of a table, up to which they are kept as they come
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
+
+    @wraps(check)
+    def noting(metric: Any) -> None:
+        check(metric)
+        names = (*metric.options,)
+        metric._checked_options = names, [*map(vars(metric).get, names)]
+
+    return noting
+
+
+class _Options:
+    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
+
+    def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
+        return _defaults(owner)
+
+
+@cache
+def _defaults(metric: Any) -> Mapping[str, Any]:
+    defaults = {field.name: field.default for field in fields(metric)}
+    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
+    option by itself. It sets
+
+    name: the name that it is loaded by
+    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
+    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
+    prepare: a method from a state to a `Prepared`; options that need each other are checked there
+    fixed_options: options that shape a batch as it is added, and so cannot change after that
+    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
+    truth: the arrays of a state that say what the samples are, in the same order for every model
+    aliases: other names for columns
+    unknownness: columns of scores that are higher for what is unknown
+    configs: options by the `config_name` of `evaluate.load` that stands for them
+    ungrouped_columns: columns without one entry per sample; they cannot be grouped
+    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
+
+    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
+    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
+    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
+
+    Options of every metric
+
+    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
+    n_resamples, random_state: the number of resamples, and their seed
+    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
+    """
+
+    name: ClassVar[str]
+    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[Mapping[str, str]] = {}
+    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
+    # cannot be left out
+    options = _Options()
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+
+    confidence_level: float | None = None
+    n_resamples: int = 1000
+    random_state: int = 0
+    groups_without: str = "raise"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
+        super().__init_subclass__(**kwargs)
+        if "__post_init__" in cls.__dict__:
+            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
+        if "reduce" in cls.__dict__:
+            columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
+            counts = [COUNTS] if COUNTS in cls.countable_tables else []
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
+            cls.required = tuple(p.name for p in columns if p.default is p.empty)
+
+    if not TYPE_CHECKING:  # a type checker sees the fields
+
+        def __new__(cls, *args: Any, **options: Any) -> Metric:
+            """Refuse an unknown option, and name the options that exist."""
+            cls._check_options(options)
+            return super().__new__(cls)
+
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        unknown = options.keys() - cls.options.keys()
+        if unknown:
+            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
+
+    def __post_init__(self) -> None:
+        """Check the options of every metric; a list that comes as an iterator is read once, here."""
+        for name, value in vars(self).items():
+            if isinstance(value, Iterator):
+                setattr(self, name, [*value])
+        if self.confidence_level is not None:
+            self.confidence_level = as_confidence_level(self.confidence_level)
+        self.n_resamples = as_resamples(self.n_resamples)
+        self.random_state = as_int(self.random_state, "random_state", 0)
+        self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
+        self.keeps_samples = False  # whether equal rows stay apart, because the samples are saved to be compared
+        self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
+        self._batches: list[Parts] = []  # of each, the states by group
+        self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+        self._samples = 0
+        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
+
+    def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
+        """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `reduce`, from columns to a state")
+
+    def as_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce` cannot return."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `as_state`, from a state to a checked one")
+
+    def prepare(self, state: Any) -> Prepared:
+        """Check, sort, count or match a state once, for its own results and for its resamples."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
+
+    @property
+    def loaded_options(self) -> dict[str, Any]:
+        """The options by name, as set at load or by default."""
+        return {name: getattr(self, name) for name in self.options}
+
+    def with_options(self, options: Mapping[str, Any]) -> Metric:
+        """A metric of the same kind without batches, with these options changed."""
+        self._check_options(options)
+        return self._core(**{**self.loaded_options, **options})
+
+    @property
+    def _core(self) -> type[Metric]:
+        return type(self)
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns passed here, if any.
+
+        Options passed here override the options set at load, for this call. The batches are dropped once the results
+        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
+        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
+        seconds. Errors of process 0 are raised only there, and it keeps the batches.
+        """
+        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        results: Any = None if computed is None else computed.as_dict()
+        return results
+
+    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
+        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
+        columns, overrides = sort_arguments(self, predictions, references, kwargs)
+        names, checked = self._checked_options
+        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
+        metric = self if as_checked and not overrides else self.with_options(overrides)
+        with self._lock:
+            for name in overrides if self._batches else ():
+                if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
+                    raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            last = [metric._reduced(columns)] if columns else []
+            if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
+                self._batches = [joined_parts(self._batches)]
+            metric.owns_state = not self._batches
+            try:
+                computed = self._summary([*self._batches, *last], metric)
+            finally:
+                metric.owns_state = False
+            self.reset()
+        return computed
+
+    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
+
+        `name` names the part of all samples where there are no groups.
+        """
+        columns, overrides = sort_arguments(self, None, None, kwargs)
+        metric = self.with_options(overrides)
+        with self._lock:
+            batches = [metric._reduced(columns)] if columns else [*self._batches]
+        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
+        columns, options = sort_arguments(self, predictions, references, kwargs)
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        parts = self._reduced(columns)
+        # the caller may reuse its buffers
+        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
+        with self._lock:
+            check_parts(own, self._batches)
+            self._keep(own)
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
+
+        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        """
+        with self._lock:
+            return self._as_numpy(joined_parts(self._batches))
+
+    def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
+        have returned; earlier batches are then unchanged.
+        """
+        parts = self._own_parts(state)
+        with self._lock:
+            check_parts(parts, self._batches)
+            self._keep(parts)
+
+    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+        """Check and copy the result of another metric's `state()`, by group."""
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        parts = as_parts({name: array for name, array in state.items() if name != "metric"})
+        return {
+            group: {name: np.array(array) for name, array in self._checked(each).items()}
+            for group, each in parts.items()
+        }
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state)) if state else {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle, and check the batches as `merge` does."""
+        self.__dict__.update(content)
+        self._lock = threading.RLock()
+
+        def checked(state: State) -> State:
+            # states on an accelerator come from deepcopy, not from a file, and stay where they are
+            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+
+        self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        with self._lock:
+            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
+
+    def _keep(self, parts: Parts) -> None:
+        """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
+        samples = self._samples
+        for state in parts.values():
+            samples += num_samples(state)
+        check_total(samples)
+        rows = self._rows + num_rows(parts.values(), self.countable_tables)
+        if rows > self._compact_above:
+            self._compact(parts)
+        else:
+            self._batches.append(parts)
+            self._rows = rows
+        self._samples = samples
+
+    def _compact(self, *others: Parts) -> None:
+        batches: list[Parts] = [*self._batches, *others]
+        if self.counts_rows() and not self.keeps_samples:
+            batches = compacted_parts(batches, self.countable_tables)
+        self._batches = batches
+        self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)
+        self._compact_above = max(ROWS, 2 * self._rows)
+
+    def counts_rows(self) -> bool:
+        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
+        return not getattr(self, "per_sample", False)
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        with self._lock:
+            return sum(num_samples(state) for parts in self._batches for state in parts.values())
+
+    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
+        return reduced_batch(self, columns)
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        return checked_states(batches)
+
+    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
+        return summary(metric, self._states(batches))
+
+
+OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
+
+
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
@@ -1720,15 +2642,6 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
     cut = _part_near_median(scores)
@@ -1785,9 +2698,6 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
         held = first[piece].copy()
         first[piece] = second[piece]
         second[piece] = held
-
-
-# Split values by a mask, into the chosen ones and the others.
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
@@ -2091,12 +3001,6 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
     return Quantity(part, value, quantity.higher)
 
 
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
-# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
-# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
-# negatives, or the other way round; each side of the bin may have been one score or several.
-
-
 class Bounds(NamedTuple):
     """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound."""
 
@@ -2314,14 +3218,6 @@ IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_io
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
 
 
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
 class BestValue(NamedTuple):
     """The best value of a measure over all thresholds, and where it is."""
 
@@ -2329,6 +3225,15 @@ class BestValue(NamedTuple):
     score: float | None
     fpr: float = math.nan
     tpr: float = math.nan
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
@@ -2377,17 +3282,6 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
-
-
-def check_thresholds_exist(results: Results) -> None:
-    """Raise ValueError for an operating point that only samples which score −inf reach."""
-    for name, rate in rates_of(results).items():
-        if rate.threshold is not None and math.isnan(rate.threshold):
-            raise ValueError(
-                f"thresholds: expected scores above -inf where {name} is reached, "
-                "since no threshold is exceeded by -inf"
-            )
 
 
 def samples_above(side: Side, threshold: float) -> int:
@@ -2529,9 +3423,6 @@ def _region_sums_by_block(
         sums.append(block_sums[:, :-1])
         done = block_sums[:, -1:]
     return np.diff(np.concatenate(sums, axis=1)).tolist()
-
-
-# AUPRO from a sampled curve, as in some evaluations: approximate.
 
 
 def sampled_areas(
@@ -2781,9 +3672,6 @@ def _truth(
     return (masks, None, None) if ignore_value is None else (*without_void(masks, ignore_value), None)
 
 
-# Void pixels are neither normal nor anomalous, and not counted.
-
-
 def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none."""
     if isinstance(masks, list):
@@ -2805,9 +3693,6 @@ def check_left(voids: Any) -> None:
                 f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
                 "pixels; give image_scores and image_labels where images are all void"
             )
-
-
-# References with a mask for each defect of an image, and its saturation area.
 
 
 def _union_of_defects(
@@ -2857,1110 +3742,6 @@ def _numbered(masks: Array, name: str) -> Array:
         raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
     numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
     return xp.sum(masks * numbers[:, None, None], axis=0)
-
-
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns."""
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        if type(column) is not np.ndarray:
-            check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-# ---- metric/states.py ------------------------------------------------------------------------------------------------
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-_SMALL = 1 << 12  # samples
-
-
-def joined(states: Iterable[State]) -> State:
-    """Join states; a single state is returned unchanged. Raises ValueError for more than 2^40 samples."""
-    states = [*filter(None, states)]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    arrays: State = {}
-    for state in states:
-        arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
-
-
-def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
-    """Collect the states of batches by group, each group's in the order of the batches."""
-    by_group: dict[str, list[State]] = {}
-    for parts in batches:
-        for name, state in parts.items():
-            by_group.setdefault(name, []).append(state)
-    return by_group
-
-
-def joined_parts(batches: Iterable[Parts]) -> Parts:
-    """Join the states of batches group by group."""
-    return {group: joined(states) for group, states in states_by_group(batches).items()}
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than integer sums can hold."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
-
-    def in_one(states: Sequence[State]) -> State:
-        table = joined(states)
-        worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
-        return compact_table(table, columns, counts) if worth_counting else table
-
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
-    return parts if len(parts) < 2 else [in_one(parts)]
-
-
-def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]]) -> list[Parts]:
-    """Count equal rows of the batches, group by group; `tables` are the columns of each, by the name of its counts."""
-    parts: list[Parts] = []
-    for group, states in states_by_group(batches).items():
-        for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
-        parts += [{group: state} for state in states]
-    return parts
-
-
-def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> int:
-    """The number of rows in the tables of states."""
-    number = 0
-    for state in states:  # loops take half as long as a generator, for small batches
-        if state:
-            for columns in tables.values():
-                number += len(state[columns[0]])
-    return number
-
-
-def _gathered(states: Sequence[State]) -> list[State]:
-    """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
-
-
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
-
-
-def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-    """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = 0
-    for parts in batches:  # loops take half as long as generators, for small batches
-        for state in parts.values():
-            samples += num_samples(state)
-    check_total(samples)
-    if not samples:
-        raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
-    return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """The number of samples in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
-def _ones(state: State, name: str) -> Array:
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
-
-
-# States as bytes, for engines and files: .npz archives without pickles.
-
-
-def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
-    if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-    arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
-    wrong = [name for name, array in arrays.items() if array.dtype.hasobject]
-    if wrong:
-        raise TypeError(f"state[{wrong[0]!r}]: expected numbers or names, got objects")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-
-    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
-    [0.5, 0.25]
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
-    try:
-        with NpzFile(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # of zipfile, of NumPy and of what they call
-        raise ValueError(
-            f"data: expected the bytes that pack() returns, got {len(data)} that cannot be read: {error}"
-        ) from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError(f"data: expected the bytes that pack() returns, got an archive of {', '.join(arrays)}")
-    return arrays
-
-
-# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
-# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
-
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-BLOCK = 100  # resamples of many rows that are drawn from one stream
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
-_BLOCKS = 1 << 8  # the spawn key of the first block: those below are bytes, of the names of groups
-
-Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
-ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
-
-
-def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
-    """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself."""
-    merged = rates_of(prepared.rates(prepared.counts))
-    keys = [key for key in merged if key in exact]
-    strata = parts_of_strata(prepared)
-
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
-
-    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
-    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
-
-
-def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
-) -> np.ndarray:
-    """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads."""
-    from tqdm import tqdm
-
-    size = BLOCK if rows >= MANY_ROWS else n_resamples
-
-    def block(number: int) -> np.ndarray:
-        key = (_BLOCKS + number,) if number else ()
-        rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
-        values = []
-        for _ in range(min(size, n_resamples - number * size)):
-            values.append(resample(rng))
-            bar.update()
-        return np.asarray(values, dtype=np.float64)
-
-    with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
-        blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
-        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
-
-
-def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
-    """The counts of the rows of each stratum."""
-    strata = prepared.strata
-    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Draw as many samples as there are, with replacement, and count the draws of each row."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    each_once = total == len(counts) and counts.min() == 1  # a row may have no sample, and another several
-    places = drawn if each_once else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Shift values by an amount; values in [0, 1] stay there."""
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
-    """Put a group's replicates in an order of its own."""
-    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
-    number = max(map(len, replicates.values()), default=0)
-    order = np.random.default_rng(seed).permutation(number)
-    return {key: values[order] for key, values in replicates.items()}
-
-
-def with_means(by_group: ByGroup) -> Replicates:
-    """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups."""
-    every: Replicates = dict(by_group.items())
-    names = list(dict.fromkeys(group for group, _ in by_group))
-    for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
-    return every
-
-
-def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
-    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
-    there = {key: values[~np.isnan(values)] for key, values in replicates.items()}
-    return {key: percentiles(values, level) for key, values in there.items() if len(values)}
-
-
-def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds that enclose a share of the values, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
-    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
-    number = max(map(len, columns))
-    return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
-
-
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
-class Sharing(Prepared):
-    """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
-
-    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
-        self.groups = groups
-        rows = {group: prepared.rows() for group, prepared in groups.items()}
-        counts: list[np.ndarray] = []
-        strata: list[np.ndarray] = []
-        members: list[np.ndarray] = []
-        self._ends = [0]  # of the rows of each group
-        for group, prepared in groups.items():
-            entries = rows[group][: len(own[group])]
-            members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
-            counts.append(_tally(entries, own[group], len(prepared.counts)))
-            strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
-            self._ends.append(self._ends[-1] + len(prepared.counts))
-        # shared entries by their stratum and their rows in all groups, so that their order does not matter
-        first = next(iter(groups))
-        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
-        kept = of_shared[first] >= 0
-        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
-        places = np.zeros(0, np.int64)
-        if kept.any():
-            columns, _, places = rows_and_places(columns)
-        kinds, *self._shared_rows = columns
-        last = np.full(len(shared), -1)
-        last[kept] = places + self._ends[-1]
-        members.append(last)
-        counts.append(_tally(places, shared[kept], len(kinds)))
-        strata.append(kinds + strata[-1][-1] + 1)
-        self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
-        self._members = np.concatenate(members)
-        self.sizes = np.concatenate([*own.values(), shared])
-
-    def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
-        """Rates of each group, by (group, key)."""
-        if counts is None:
-            parts: list[np.ndarray | None] = [None] * len(self.groups)
-        else:
-            *own, shared = np.split(counts, self._ends[1:])
-            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
-        return {
-            (group, key): rate
-            for (group, prepared), part in zip(self.groups.items(), parts)
-            for key, rate in rates_of(prepared.rates(part)).items()
-        }
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry: first the groups' own entries, then the shared ones."""
-        return self._members
-
-
-def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
-
-
-StatesByGroup = Mapping[str, Sequence[State]]
-
-
-class Part(NamedTuple):
-    """A part that is resampled separately: all samples, a group, or all groups that share samples."""
-
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
-
-    def rates(self) -> dict[Key, Rate]:
-        """Exact rates, by the keys that `prepared.rates` has."""
-        if self.name in self.results:
-            return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
-
-    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
-        """Replicates by (group, key), in an order of the part's own."""
-        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
-        return permuted(keyed, self.name, random_state) if self.name else keyed
-
-
-def summary(metric: Any, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each."""
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
-def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
-    """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group."""
-    groups = sorted(states.keys() - {ALL}) or [name]
-    results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
-    drawn: ByGroup = {}
-    resampled = metric.confidence_level is not None
-    for part in prepared_parts(metric, states, resampled=resampled, name=name):
-        results |= part.results
-        if resampled:
-            with named(part.name):
-                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
-            drawn |= part.by_group(values, metric.random_state)
-    return results, drawn
-
-
-def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
-    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
-    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
-    return summary if level is None else summary.with_intervals(intervals(values, level))
-
-
-def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
-    """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
-    if skipping and not any(map(rates_of, results.values())):
-        raise MissingClassError("groups: expected a group with samples of both classes, got none")
-    if [*results] == [ALL]:
-        return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
-    return summary_of_groups(results, skipping=skipping), with_means(drawn)
-
-
-def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
-    """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups."""
-    groups = sorted(states.keys() - {ALL})
-    if groups:
-        check_names(groups)  # each batch's are valid, but those of two batches may not be
-    shared = states.get(ALL, [])
-    parts: list[Part] = []
-    for group in groups or [name]:
-        try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
-        except MissingClassError:
-            if group == ALL or metric.groups_without != "skip":
-                raise
-            continue
-        if resampled and shared and groups:
-            parts.append(part)
-        else:
-            yield part
-    if parts:
-        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
-        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
-        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
-
-
-def _part(metric: Any, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
-
-
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
-@contextmanager
-def _named(group: str) -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        raise type(error)(f"group {group!r}: {error}") from error
-
-
-def _counts(state: State) -> np.ndarray:
-    """The number of samples that each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)
-
-
-# ---- metric/metric.py ------------------------------------------------------------------------------------------------
-# The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
-
-ROWS = 1 << 16  # of a table, up to which they are kept as they come
-
-
-def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
-
-    @wraps(check)
-    def noting(metric: Any) -> None:
-        check(metric)
-        names = (*metric.options,)
-        metric._checked_options = names, [*map(vars(metric).get, names)]
-
-    return noting
-
-
-class _Options:
-    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
-
-    def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        return _defaults(owner)
-
-
-@cache
-def _defaults(metric: Any) -> Mapping[str, Any]:
-    defaults = {field.name: field.default for field in fields(metric)}
-    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Metric:
-    """A metric over samples that come in batches.
-
-    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
-    option by itself. It sets
-
-    name: the name that it is loaded by
-    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
-    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
-    prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    unknownness: columns of scores that are higher for what is unknown
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
-    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
-
-    Options of every metric
-
-    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
-    n_resamples, random_state: the number of resamples, and their seed
-    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
-    """
-
-    name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
-    countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
-    unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
-
-    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
-    # cannot be left out
-    options = _Options()
-    columns: ClassVar[tuple[str, ...]]
-    required: ClassVar[tuple[str, ...]]
-
-    confidence_level: float | None = None
-    n_resamples: int = 1000
-    random_state: int = 0
-    groups_without: str = "raise"
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
-        super().__init_subclass__(**kwargs)
-        if "__post_init__" in cls.__dict__:
-            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
-        if "reduce" in cls.__dict__:
-            columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
-            counts = [COUNTS] if COUNTS in cls.countable_tables else []
-            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
-            cls.required = tuple(p.name for p in columns if p.default is p.empty)
-
-    if not TYPE_CHECKING:  # a type checker sees the fields
-
-        def __new__(cls, *args: Any, **options: Any) -> Metric:
-            """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
-            return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
-
-    def __post_init__(self) -> None:
-        """Check the options of every metric; a list that comes as an iterator is read once, here."""
-        for name, value in vars(self).items():
-            if isinstance(value, Iterator):
-                setattr(self, name, [*value])
-        if self.confidence_level is not None:
-            self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
-        self.random_state = as_int(self.random_state, "random_state", 0)
-        self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
-        self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
-        self.keeps_samples = False  # whether equal rows stay apart, because the samples are saved to be compared
-        self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
-        self._batches: list[Parts] = []  # of each, the states by group
-        self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
-        self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
-
-    def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
-        """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a method `reduce`, from columns to a state")
-
-    def as_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce` cannot return."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a method `as_state`, from a state to a checked one")
-
-    def prepare(self, state: Any) -> Prepared:
-        """Check, sort, count or match a state once, for its own results and for its resamples."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
-
-    @property
-    def loaded_options(self) -> dict[str, Any]:
-        """The options by name, as set at load or by default."""
-        return {name: getattr(self, name) for name in self.options}
-
-    def with_options(self, options: Mapping[str, Any]) -> Metric:
-        """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
-        return self._core(**{**self.loaded_options, **options})
-
-    @property
-    def _core(self) -> type[Metric]:
-        return type(self)
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns passed here, if any.
-
-        Options passed here override the options set at load, for this call. The batches are dropped once the results
-        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
-        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
-        seconds. Errors of process 0 are raised only there, and it keeps the batches.
-        """
-        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
-        results: Any = None if computed is None else computed.as_dict()
-        return results
-
-    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        names, checked = self._checked_options
-        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
-        metric = self if as_checked and not overrides else self.with_options(overrides)
-        with self._lock:
-            for name in overrides if self._batches else ():
-                if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
-                    raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
-            if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
-                self._batches = [joined_parts(self._batches)]
-            metric.owns_state = not self._batches
-            try:
-                computed = self._summary([*self._batches, *last], metric)
-            finally:
-                metric.owns_state = False
-            self.reset()
-        return computed
-
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
-
-        `name` names the part of all samples where there are no groups.
-        """
-        columns, overrides = sort_arguments(self, None, None, kwargs)
-        metric = self.with_options(overrides)
-        with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
-        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
-        columns, options = sort_arguments(self, predictions, references, kwargs)
-        if options:
-            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
-        # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        with self._lock:
-            check_parts(own, self._batches)
-            self._keep(own)
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
-
-        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
-        """
-        with self._lock:
-            return self._as_numpy(joined_parts(self._batches))
-
-    def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
-        arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
-        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
-
-    def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
-        have returned; earlier batches are then unchanged.
-        """
-        parts = self._own_parts(state)
-        with self._lock:
-            check_parts(parts, self._batches)
-            self._keep(parts)
-
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
-        """Check and copy the result of another metric's `state()`, by group."""
-        if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-        if state and str(state.get("metric")) != self.name:
-            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        parts = as_parts({name: array for name, array in state.items() if name != "metric"})
-        return {
-            group: {name: np.array(array) for name, array in self._checked(each).items()}
-            for group, each in parts.items()
-        }
-
-    def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state)) if state else {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle everything but the lock."""
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle, and check the batches as `merge` does."""
-        self.__dict__.update(content)
-        self._lock = threading.RLock()
-
-        def checked(state: State) -> State:
-            # states on an accelerator come from deepcopy, not from a file, and stay where they are
-            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
-
-        self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
-
-    def reset(self) -> None:
-        """Drop the batches added so far."""
-        with self._lock:
-            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
-
-    def _keep(self, parts: Parts) -> None:
-        """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples
-        for state in parts.values():
-            samples += num_samples(state)
-        check_total(samples)
-        rows = self._rows + num_rows(parts.values(), self.countable_tables)
-        if rows > self._compact_above:
-            self._compact(parts)
-        else:
-            self._batches.append(parts)
-            self._rows = rows
-        self._samples = samples
-
-    def _compact(self, *others: Parts) -> None:
-        batches: list[Parts] = [*self._batches, *others]
-        if self.counts_rows() and not self.keeps_samples:
-            batches = compacted_parts(batches, self.countable_tables)
-        self._batches = batches
-        self._rows = sum(num_rows(parts.values(), self.countable_tables) for parts in batches)
-        self._compact_above = max(ROWS, 2 * self._rows)
-
-    def counts_rows(self) -> bool:
-        """Whether equal rows of tables may be counted: not if results have an entry for each sample."""
-        return not getattr(self, "per_sample", False)
-
-    def __len__(self) -> int:
-        """Number of samples added so far."""
-        with self._lock:
-            return sum(num_samples(state) for parts in self._batches for state in parts.values())
-
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
-
-    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
-        return checked_states(batches)
-
-    def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
-
-
-OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
-
-
-# ---- anomaly/options.py ----------------------------------------------------------------------------------------------
-# The options of anomaly_suite, checked once, where the metric is made.
-
-LEVELS = ("image", "pixel")
-REDUCTIONS = ("max", "mean")
-REGIONS = ("components", "labels")
-LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
-
-Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
-
-
-class ComponentRule(NamedTuple):
-    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
-
-    component_threshold: float
-    min_predicted: int
-    min_object: int
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AnomalyOptions(Metric):
-    """The options of `AnomalySuite`, which describes them, as checked values."""
-
-    integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
-    levels: str | Sequence[str] = LEVELS
-    points: str | Sequence[str] = ()
-    thresholds: bool = False
-    num_thresholds: int | None = None
-    image_threshold: float | None = None
-    pixel_threshold: float | None = None
-    components: bool = False
-    min_predicted: int = 0
-    min_object: int = 0
-    pimo_bounds: Sequence[float] | None = None
-    per_image: bool = False
-    image_reduction: str | int = "max"
-    significant_bits: int | None = None
-    ignore_value: int | None = None
-    regions: str = "components"
-
-    def __post_init__(self) -> None:
-        """Check each option by itself."""
-        super().__post_init__()
-        self.limits = as_fractions(self.integration_limits, "integration_limits")
-        self.chosen_levels = check_levels(self.levels)
-        self.operating_points = check_points(self.points)
-        self.bounds = None if self.pimo_bounds is None else check_pimo_bounds(self.pimo_bounds)
-        self.thresholds = as_bool(self.thresholds, "thresholds")
-        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
-        if self.image_threshold is not None:
-            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
-        if self.pixel_threshold is not None:
-            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
-        self.components = as_bool(self.components, "components")
-        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
-        self.min_object = as_int(self.min_object, "min_object", 0)
-        self.per_image = as_bool(self.per_image, "per_image")
-        self.image_reduction = check_reduction(self.image_reduction)
-        self.significant_bits = check_bits(self.significant_bits)
-        self.ignore_value = check_ignore_value(self.ignore_value)
-        self.regions = check_regions(self.regions)
-
-    @property
-    def component_rule(self) -> ComponentRule | None:
-        """The rule by which components are found; None without components. Raises ValueError without a threshold."""
-        if not self.components:
-            return None
-        if self.pixel_threshold is None:
-            raise ValueError(
-                "pixel_threshold: expected a number with components=True, since components are found as maps come; fit "
-                "it on validation data (pixel_f1_max_threshold of the same data is optimistic)"
-            )
-        return ComponentRule(self.pixel_threshold, self.min_predicted, self.min_object)
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
-
-
-def check_points(points: Any) -> Points:
-    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
-    points = plain_value(points)
-    if not isinstance(points, Iterable):
-        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
-    parsed: Points = {}
-    for name in [points] if isinstance(points, str) else points:
-        point = parse_point(name) if isinstance(name, str) else None
-        if point is None:
-            raise ValueError(
-                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
-                f"{', '.join(RATES)}; got {name!r}"
-            )
-        parsed[name] = point
-    return parsed
-
-
-def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
-    """Check the bounds of AUPIMO: two numbers in (0, 1], the lower one first."""
-    bounds = as_fractions(pimo_bounds, "pimo_bounds")
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
-    return bounds[0], bounds[1]
-
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
-
-
-def check_reduction(image_reduction: Any) -> str | int:
-    """Check that an image reduction is "max", "mean" or a positive int."""
-    if not isinstance(image_reduction, str):
-        return as_int(image_reduction, "image_reduction", 1)
-    if image_reduction not in REDUCTIONS:
-        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
-    return str(image_reduction)
-
-
-def check_ignore_value(ignore_value: Any) -> int | None:
-    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
-    if ignore_value is None:
-        return None
-    value = as_int(ignore_value, "ignore_value", LOWEST_VOID, HIGHEST_VOID)
-    if value in (0, 1):
-        raise ValueError(
-            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
-        )
-    return value
-
-
-def check_regions(regions: Any) -> str:
-    """Check what regions of a mask are: "components" or "labels"."""
-    return as_choice(regions, "regions", REGIONS)
 
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
@@ -4217,13 +3998,6 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
     return sizes
 
 
-# Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
-#
-# With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
-# adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
-# these are kept. PRO is the case s = area.
-
-
 class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent if references were plain masks."""
 
@@ -4304,6 +4078,14 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+class ComponentRule(NamedTuple):
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
+
+    component_threshold: float
+    min_predicted: int
+    min_object: int
 
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
@@ -4397,9 +4179,6 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
     """The mean of ratios, each rounded once; None of nothing."""
     total = int(counts.sum())
     return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
-
-
-# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
 
 
 class ComponentColumns(TypedDict):
@@ -4527,9 +4306,6 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
-
-
 class ImageRows(NamedTuple):
     """Rows of equal images, or of equal samples of several images."""
 
@@ -4549,8 +4325,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
         kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
     images: list[list[tuple[float, bytes]]] = [[] for _ in first]
-    for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
-        images[each].append((score, content))
+    for each, image in zip(sample.tolist(), image_contents(state)):
+        images[each].append(image)
     keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
@@ -4564,8 +4340,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     )
 
 
-def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
-    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions."""
+def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
+    """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions."""
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
     overlaps = [
         (
@@ -4581,15 +4357,12 @@ def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
         for name in names
         if name in state
     ]
-    for i in range(len(normal) - 1):
+    for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
         digest = hashlib.blake2b(digest_size=16)
         for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
-            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+            digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield digest.digest() + others.astype(np.float64).tobytes()
-
-
-# A table of images, with the decision for each and the overlap with its anomaly.
+        yield score, digest.digest() + others.astype(np.float64).tobytes()
 
 
 def per_image_table(
@@ -4644,6 +4417,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+
 SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
 _ARRAYS = (
     "image_scores",
@@ -4672,7 +4446,7 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     samples: NotRequired[np.ndarray]
 
 
-def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyState:
+def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `AnomalySuite` cannot have reduced."""
     rule = options.component_rule
     names = [*_ARRAYS, *(DEFECT_ARRAYS if state.keys() & DEFECT_ARRAYS else ()), *(COMPONENT_ARRAYS if rule else ())]
@@ -4702,7 +4476,7 @@ def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyS
     return checked
 
 
-def _checked_options(state: Mapping[str, Any], options: AnomalyOptions) -> dict[str, np.ndarray]:
+def _checked_options(state: Mapping[str, Any], options: AnomalySuite) -> dict[str, np.ndarray]:
     """The options that a state was reduced with, as its entries. Raises ValueError unless they are the same here."""
     reduction, value = state["image_reduction"], None
     if np.ndim(reduction) or str(reduction) != str(options.image_reduction):
@@ -4719,9 +4493,6 @@ def _checked_options(state: Mapping[str, Any], options: AnomalyOptions) -> dict[
     if regions != options.regions:
         raise ValueError(f"state: expected regions={options.regions!r}, as here, got {regions[:80]!r}")
     return {**checked, "regions": np.asarray(regions)} if "regions" in state else checked
-
-
-# The scores and labels of images.
 
 
 def image_columns(
@@ -4787,9 +4558,6 @@ def exact_mean(values: Array) -> float:
     return float(total / len(values))
 
 
-# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
-
-
 def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
     """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
     positives, negatives, counts = level_scores(state, level)
@@ -4809,6 +4577,10 @@ def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Ar
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
     return positives, negatives, counts
+
+
+LEVELS = ("image", "pixel")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 
 
 # ---- anomaly/rates.py ------------------------------------------------------------------------------------------------
@@ -4834,7 +4606,7 @@ class MapRates(ABC):
 class ImageRates(MapRates):
     """Rates of images: areas and points of their curves, and decisions at a threshold."""
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any]) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any]) -> None:
         self.options, self.state = options, state
         self.sides = sort_sides(*level_sides(state, "image"))
 
@@ -4897,7 +4669,7 @@ class ComponentRates(MapRates):
 class PixelRates(MapRates):
     """Rates of pixels: exact at all thresholds, and for drawn images from bins of the scores."""
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], *, in_place: bool = False) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any], *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
         bits = int(state["significant_bits"]) if "significant_bits" in state else None
@@ -4935,7 +4707,7 @@ class PixelRates(MapRates):
         return rates
 
 
-def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | None) -> Mapping[str, Quantity]:
+def _wanted(curve: Mapping[str, Quantity], options: AnomalySuite, bits: int | None) -> Mapping[str, Quantity]:
     """The quantities of a curve, and the operating points."""
     wanted = {**curve}
     for name, point in options.operating_points.items():
@@ -4948,7 +4720,7 @@ def level_rates(
     wanted: Mapping[str, Quantity],
     sides: tuple[Side, Side],
     prefix: str,
-    options: AnomalyOptions,
+    options: AnomalySuite,
 ) -> Results:
     """Values of quantities as rates, with a prefix to their names."""
     rates: Results = {}
@@ -5013,7 +4785,7 @@ class RankedRegions:
         self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
 
     def values_and_areas(
-        self, wanted: Mapping[str, Quantity], options: AnomalyOptions
+        self, wanted: Mapping[str, Quantity], options: AnomalySuite
     ) -> tuple[dict[str, Any], list[Rate]]:
         """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts."""
         (positives, negatives), sizes, limits = self.sides, self.regions.sizes, options.limits
@@ -5043,7 +4815,7 @@ def edges_of(*sides: Side) -> np.ndarray:
 class PixelBins:
     """The pixels of each image in bins of their scores; at the pixel_threshold, pixels are counted exactly."""
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], edges: np.ndarray) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any], edges: np.ndarray) -> None:
         self.options, self.state = options, state
         self._bins = Rows(edges, np.ones(len(edges), np.int64))
         self._normal = self._histograms(to_numpy(state["normal"]), state["num_normal"])
@@ -5224,12 +4996,6 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
     return shares
 
 
-# AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
-#
-# Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
-# resample has the AUPIMO of its images, up to the rounding of sums.
-
-
 _FIRST = 1 << 12  # normal pixels that are looked at first
 
 
@@ -5305,7 +5071,7 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
 # anomaly_suite: image-level and pixel-level metrics of industrial anomaly detection.
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AnomalySuite(AnomalyOptions):
+class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels.
 
     Columns: see `reduce`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
@@ -5340,6 +5106,58 @@ class AnomalySuite(AnomalyOptions):
     countable_tables = {"normal_counts": ("normal",)}
     truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
+
+    integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
+    levels: str | Sequence[str] = LEVELS
+    points: str | Sequence[str] = ()
+    thresholds: bool = False
+    num_thresholds: int | None = None
+    image_threshold: float | None = None
+    pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
+    pimo_bounds: Sequence[float] | None = None
+    per_image: bool = False
+    image_reduction: str | int = "max"
+    significant_bits: int | None = None
+    ignore_value: int | None = None
+    regions: str = "components"
+
+    def __post_init__(self) -> None:
+        """Check each option by itself."""
+        super().__post_init__()
+        # these are read in another form than they are written
+        self.limits = as_fractions(self.integration_limits, "integration_limits")
+        self.chosen_levels = check_levels(self.levels)
+        self.operating_points = check_points(self.points)
+        self.bounds = None if self.pimo_bounds is None else check_pimo_bounds(self.pimo_bounds)
+        self.thresholds = as_bool(self.thresholds, "thresholds")
+        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
+        if self.image_threshold is not None:
+            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
+        if self.pixel_threshold is not None:
+            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
+        self.per_image = as_bool(self.per_image, "per_image")
+        self.image_reduction = check_reduction(self.image_reduction)
+        self.significant_bits = check_bits(self.significant_bits)
+        self.ignore_value = check_ignore_value(self.ignore_value)
+        self.regions = check_regions(self.regions)
+
+    @property
+    def component_rule(self) -> ComponentRule | None:
+        """The rule by which components are found; None without components. Raises ValueError without a threshold."""
+        if not self.components:
+            return None
+        if self.pixel_threshold is None:
+            raise ValueError(
+                "pixel_threshold: expected a number with components=True, since components are found as maps come; fit "
+                "it on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+            )
+        return ComponentRule(self.pixel_threshold, self.min_predicted, self.min_object)
 
     def reduce(
         self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None
@@ -5504,6 +5322,82 @@ class PreparedMaps(Prepared):
         return self.metric.tables(self, results)
 
 
+REDUCTIONS = ("max", "mean")
+REGIONS = ("components", "labels")
+
+Points = dict[str, tuple[str, str, Fraction]]  # by name: the rate, the bounded rate, and its bound
+
+
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
+
+
+def check_points(points: Any) -> Points:
+    """Check names of operating points, such as "fpr95tpr": one, or a list of them."""
+    points = plain_value(points)
+    if not isinstance(points, Iterable):
+        raise TypeError(f"points: expected names such as 'fpr95tpr', got {points!r}")
+    parsed: Points = {}
+    for name in [points] if isinstance(points, str) else points:
+        point = parse_point(name) if isinstance(name, str) else None
+        if point is None:
+            raise ValueError(
+                "points: expected a rate, a number in (0, 100] and a rate, such as 'fpr95tpr', with rates "
+                f"{', '.join(RATES)}; got {name!r}"
+            )
+        parsed[name] = point
+    return parsed
+
+
+def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
+    """Check the bounds of AUPIMO: two numbers in (0, 1], the lower one first."""
+    bounds = as_fractions(pimo_bounds, "pimo_bounds")
+    if len(bounds) != 2 or bounds[0] >= bounds[1]:
+        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
+    return bounds[0], bounds[1]
+
+
+def as_threshold(threshold: Any, name: str) -> float:
+    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
+    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
+    if isinstance(threshold, Sized) and not is_scalar:
+        raise ValueError(f"{name}: expected one threshold, got a list or array")
+    return as_real(threshold, name)
+
+
+def check_reduction(image_reduction: Any) -> str | int:
+    """Check that an image reduction is "max", "mean" or a positive int."""
+    if not isinstance(image_reduction, str):
+        return as_int(image_reduction, "image_reduction", 1)
+    if image_reduction not in REDUCTIONS:
+        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return str(image_reduction)
+
+
+def check_ignore_value(ignore_value: Any) -> int | None:
+    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
+    if ignore_value is None:
+        return None
+    value = as_int(ignore_value, "ignore_value", LOWEST_VOID, HIGHEST_VOID)
+    if value in (0, 1):
+        raise ValueError(
+            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
+        )
+    return value
+
+
+def check_regions(regions: Any) -> str:
+    """Check what regions of a mask are: "components" or "labels"."""
+    return as_choice(regions, "regions", REGIONS)
+
+
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 # Gather states on process 0, through files in a folder that all processes see.
 
@@ -5652,12 +5546,6 @@ def _read_state(answer: Path, rank: int) -> State:
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
         ) from None
-
-
-# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):

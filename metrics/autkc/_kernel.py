@@ -434,9 +434,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
-
-
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -581,12 +578,6 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
 
 
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
-# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
-
-
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Raise ValueError unless a state has arrays of exactly these names; the optional ones may be missing."""
     needed = [name for name in names if name not in optional]
@@ -654,16 +645,6 @@ def keep_freed_memory() -> None:
     np.empty(_LARGEST, np.uint8)
 
 
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
 
@@ -695,16 +676,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
-
-
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
@@ -855,286 +826,6 @@ def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
     if bits <= piece:
         return [(0, values)]
     return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
-
-
-# ---- metric/groups.py ------------------------------------------------------------------------------------------------
-# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
-
-GROUPS = "groups"  # the column
-ALL = ""  # the group of samples that belong to every group
-MAX_SLASHES = 10  # the part before each slash has a row in the results
-MAX_LENGTH = 1_000  # characters of a name
-
-Parts = Mapping[str, State]  # the states of a batch, by group
-
-
-def reduced_by_group(
-    reduce: Callable[[Mapping[str, Any]], State], columns: Mapping[str, Any], groups: Any
-) -> dict[str, State]:
-    """The state of each group of a batch, from a function that reduces columns."""
-    rows = rows_of_groups(groups)
-    number = sum(map(len, rows.values()))
-    taken = {name: _indexable(column, name) for name, column in columns.items()}
-    if any(len(column) != number for column in taken.values()):
-        reduce(columns)  # which says more, if columns differ from each other
-        check_lengths(**taken, groups=np.empty(number))
-    if len(rows) == 1:
-        return {name: reduce(columns) for name in rows}
-    try:
-        return {
-            name: reduce({key: _rows_of_column(x, each) for key, x in taken.items()}) for name, each in rows.items()
-        }
-    except (ValueError, TypeError):
-        reduce(columns)
-        raise
-
-
-def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
-    """The rows of each group, in ascending order, by its name."""
-    items = _group_items(groups)
-    try:
-        names = {item: group_name(item) for item in dict.fromkeys(items)}
-    except TypeError as error:
-        raise TypeError(f"groups: expected strings or integers, got {error}") from None
-    places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
-    check_names(places)
-    codes = {item: places[name] for item, name in names.items()}
-    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
-    order = np.argsort(group_of_row, kind="stable")
-    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
-    return dict(zip(places, np.split(order, ends))) if items else {}
-
-
-def group_name(item: Any) -> str:
-    """The name of a group: "3" for 3, "" for a missing value."""
-    if isinstance(item, str):
-        return str(item)
-    if item is None or str(item) == "<NA>":  # of pandas
-        return ALL
-    if isinstance(item, bool) or not isinstance(item, Real):
-        raise TypeError(f"{item!r:.100}")
-    if item != item:
-        return ALL
-    if isinstance(item, Integral):
-        return str(int(item))
-    if not float(item).is_integer() or abs(float(item)) >= MAX_EXACT:
-        raise TypeError(repr(item))
-    return str(int(float(item)))
-
-
-def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
-    group_names = [name for name in names if name != ALL]
-    for name in group_names:
-        slashes = name.count("/")
-        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
-            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
-            raise ValueError(
-                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
-            )
-        if not all(name.split("/")):
-            raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
-    both = sorted(prefixes(group_names) & set(group_names))
-    if both:
-        raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
-
-
-def prefixes(names: Iterable[str]) -> set[str]:
-    """The parts of names before each of their slashes."""
-    parts = (name.split("/") for name in names)
-    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
-
-
-def is_below(name: str, prefix: str) -> bool:
-    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
-    return name.startswith(f"{prefix}/")
-
-
-def as_one_state(parts: Parts) -> State:
-    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged."""
-    if not parts.keys() - {ALL}:
-        return dict(parts.get(ALL, {}))
-    arrays = {f"{i}/{name}": array for i, state in enumerate(parts.values()) for name, array in state.items()}
-    return {GROUPS: np.asarray([*parts]), **arrays}
-
-
-def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
-    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
-    if GROUPS not in state:
-        return {ALL: dict(state)} if state else {}
-    names = _group_items(state[GROUPS])
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
-    check_names(names)
-    parts: list[State] = [{} for _ in names]
-    numbers = {str(i): part for i, part in enumerate(parts)}
-    for key, array in state.items():
-        number, slash, name = str(key).partition("/")
-        if key == GROUPS:
-            continue
-        if not slash or number not in numbers:
-            raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
-        numbers[number][name] = array
-    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
-    for name, part in states.items():
-        if not part:
-            raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
-    return states
-
-
-def _group_items(groups: Any) -> list[Any]:
-    groups = without_arrow(groups)
-    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
-        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
-    if is_torch_array(groups):
-        groups = to_numpy(as_array(groups, "groups"))
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
-    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
-
-
-def _indexable(column: Any, name: str) -> Any:
-    """A column as an array, or as a list if it does not hold numbers."""
-    if is_torch_array(column):
-        # on a device, torch takes no rows of unsigned integers
-        return as_dense(column, name) if device_of(column) is None else as_array(column, name)
-    column = without_arrow(column)
-    if isinstance(column, Sequence):  # of tables too, which an array might stack
-        return column if isinstance(column, (list, tuple)) else list(column)
-    try:
-        return as_array(column, name)
-    except (ValueError, TypeError):
-        return list(column)
-
-
-def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
-    if isinstance(column, Sequence):
-        return [column[i] for i in rows.tolist()]
-    if device_of(column) is None and not is_torch_array(column):
-        return column[rows]
-    return column[array_namespace(column).asarray(rows, device=column.device)]
-
-
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns."""
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        if type(column) is not np.ndarray:
-            check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -1316,6 +1007,164 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
+# ---- metric/groups.py ------------------------------------------------------------------------------------------------
+# Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
+
+GROUPS = "groups"  # the column
+ALL = ""  # the group of samples that belong to every group
+MAX_SLASHES = 10  # the part before each slash has a row in the results
+MAX_LENGTH = 1_000  # characters of a name
+
+Parts = Mapping[str, State]  # the states of a batch, by group
+
+
+def reduced_by_group(
+    reduce: Callable[[Mapping[str, Any]], State], columns: Mapping[str, Any], groups: Any
+) -> dict[str, State]:
+    """The state of each group of a batch, from a function that reduces columns."""
+    rows = rows_of_groups(groups)
+    number = sum(map(len, rows.values()))
+    taken = {name: _indexable(column, name) for name, column in columns.items()}
+    if any(len(column) != number for column in taken.values()):
+        reduce(columns)  # which says more, if columns differ from each other
+        check_lengths(**taken, groups=np.empty(number))
+    if len(rows) == 1:
+        return {name: reduce(columns) for name in rows}
+    try:
+        return {
+            name: reduce({key: _rows_of_column(x, each) for key, x in taken.items()}) for name, each in rows.items()
+        }
+    except (ValueError, TypeError):
+        reduce(columns)
+        raise
+
+
+def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
+    """The rows of each group, in ascending order, by its name."""
+    items = _group_items(groups)
+    try:
+        names = {item: group_name(item) for item in dict.fromkeys(items)}
+    except TypeError as error:
+        raise TypeError(f"groups: expected strings or integers, got {error}") from None
+    places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
+    check_names(places)
+    codes = {item: places[name] for item, name in names.items()}
+    group_of_row = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(group_of_row, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
+    return dict(zip(places, np.split(order, ends))) if items else {}
+
+
+def group_name(item: Any) -> str:
+    """The name of a group: "3" for 3, "" for a missing value."""
+    if isinstance(item, str):
+        return str(item)
+    if item is None or str(item) == "<NA>":  # of pandas
+        return ALL
+    if isinstance(item, bool) or not isinstance(item, Real):
+        raise TypeError(f"{item!r:.100}")
+    if item != item:
+        return ALL
+    if isinstance(item, Integral):
+        return str(int(item))
+    if not float(item).is_integer() or abs(float(item)) >= MAX_EXACT:
+        raise TypeError(repr(item))
+    return str(int(float(item)))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
+    group_names = [name for name in names if name != ALL]
+    for name in group_names:
+        slashes = name.count("/")
+        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
+            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
+            raise ValueError(
+                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
+            )
+        if not all(name.split("/")):
+            raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
+    both = sorted(prefixes(group_names) & set(group_names))
+    if both:
+        raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
+
+
+def prefixes(names: Iterable[str]) -> set[str]:
+    """The parts of names before each of their slashes."""
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
+
+
+def is_below(name: str, prefix: str) -> bool:
+    """Whether a group's name begins with the prefix and a slash: near/cifar100 is below near."""
+    return name.startswith(f"{prefix}/")
+
+
+def as_one_state(parts: Parts) -> State:
+    """Merge states of groups into one, with arrays named 0/scores and so on; a state without groups is unchanged."""
+    if not parts.keys() - {ALL}:
+        return dict(parts.get(ALL, {}))
+    arrays = {f"{i}/{name}": array for i, state in enumerate(parts.values()) for name, array in state.items()}
+    return {GROUPS: np.asarray([*parts]), **arrays}
+
+
+def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
+    """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
+    if GROUPS not in state:
+        return {ALL: dict(state)} if state else {}
+    names = _group_items(state[GROUPS])
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
+    check_names(names)
+    parts: list[State] = [{} for _ in names]
+    numbers = {str(i): part for i, part in enumerate(parts)}
+    for key, array in state.items():
+        number, slash, name = str(key).partition("/")
+        if key == GROUPS:
+            continue
+        if not slash or number not in numbers:
+            raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
+        numbers[number][name] = array
+    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
+    for name, part in states.items():
+        if not part:
+            raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
+    return states
+
+
+def _group_items(groups: Any) -> list[Any]:
+    groups = without_arrow(groups)
+    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
+        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
+    if is_torch_array(groups):
+        groups = to_numpy(as_array(groups, "groups"))
+    if getattr(groups, "ndim", 1) != 1:
+        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
+    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+
+
+def _indexable(column: Any, name: str) -> Any:
+    """A column as an array, or as a list if it does not hold numbers."""
+    if is_torch_array(column):
+        # on a device, torch takes no rows of unsigned integers
+        return as_dense(column, name) if device_of(column) is None else as_array(column, name)
+    column = without_arrow(column)
+    if isinstance(column, Sequence):  # of tables too, which an array might stack
+        return column if isinstance(column, (list, tuple)) else list(column)
+    try:
+        return as_array(column, name)
+    except (ValueError, TypeError):
+        return list(column)
+
+
+def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
+    if isinstance(column, Sequence):
+        return [column[i] for i in rows.tolist()]
+    if device_of(column) is None and not is_torch_array(column):
+        return column[rows]
+    return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
@@ -1482,9 +1331,6 @@ class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
 
-# States that are one table, prepared: its different rows, with their counts.
-
-
 class Drawn(NamedTuple):
     """A state as resamples see it."""
 
@@ -1561,11 +1407,71 @@ class PreparedTable(Prepared):
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+# The states of batches: reduced from columns, checked to agree, joined, with equal rows counted, and as bytes.
 
+COUNTS = "counts"  # the column that says how often each row of a batch occurs, and its array in the state
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
 _SMALL = 1 << 12  # samples
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns."""
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1741,9 +1647,6 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
     }
 
 
-# States as bytes, for engines and files: .npz archives without pickles.
-
-
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
@@ -1908,9 +1811,6 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
 
@@ -1966,9 +1866,6 @@ class Sharing(Prepared):
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -2086,6 +1983,8 @@ def _counts(state: State) -> np.ndarray:
 # The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -2397,6 +2296,51 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------
 # The rank of the true class: the numbers of other classes that score above it and that tie with it.
 
@@ -2562,12 +2506,6 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: A
             for j in range(labels[i]):  # equal numbers have equal bits, but for 0.0 and −0.0
                 correct[i] &= bits[i, j] != true_bits and (bits[i, j] | true_bits) & 0x7FFF != 0
     return -1
-
-
-# Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
-#
-# Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-# once; the true class itself is kept for means over the classes.
 
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
@@ -2751,9 +2689,6 @@ def _total(entries: Array, counts: Array | None) -> int:
     return entries.shape[0] if counts is None else _sum(counts)
 
 
-# Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
-
-
 AVERAGES = ("micro", "macro")
 
 
@@ -2848,9 +2783,6 @@ def _sums_by_place(weights: Array, last: Array, values: Array | None = None) -> 
         more: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
         sums = [so_far + (sum_ << low) for so_far, sum_ in zip(sums, more)]
     return sums
-
-
-# accuracyk and autkc: how often the true class is among the k best guesses, and how high it ranks.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -3093,12 +3025,6 @@ def _read_state(answer: Path, rank: int) -> State:
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
         ) from None
-
-
-# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):

@@ -404,9 +404,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
-
-
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -526,12 +523,6 @@ def check_orientation(predictions: Array, references: Array) -> None:
             f"predictions and references are swapped: references must be (N,) class ids, got shape "
             f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
         )
-
-
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
-# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -747,128 +738,6 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns."""
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        if type(column) is not np.ndarray:
-            check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 # Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 
@@ -1060,16 +929,6 @@ def keep_freed_memory() -> None:
     np.empty(_LARGEST, np.uint8)
 
 
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
 
@@ -1101,16 +960,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
-
-
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
@@ -1374,6 +1223,16 @@ def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
 # ---- metric/prepared.py ----------------------------------------------------------------------------------------------
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
@@ -1402,11 +1261,71 @@ class MissingClassError(ValueError):
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+# The states of batches: reduced from columns, checked to agree, joined, with equal rows counted, and as bytes.
 
+COUNTS = "counts"  # the column that says how often each row of a batch occurs, and its array in the state
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
 _SMALL = 1 << 12  # samples
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns."""
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1582,9 +1501,6 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
     }
 
 
-# States as bytes, for engines and files: .npz archives without pickles.
-
-
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
@@ -1749,9 +1665,6 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
 
@@ -1807,9 +1720,6 @@ class Sharing(Prepared):
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -1927,6 +1837,8 @@ def _counts(state: State) -> np.ndarray:
 # The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -2238,6 +2150,51 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 # Gather states on process 0, through files in a folder that all processes see.
 
@@ -2386,12 +2343,6 @@ def _read_state(answer: Path, rank: int) -> State:
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
         ) from None
-
-
-# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):
@@ -2793,15 +2744,6 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
     cut = _part_near_median(scores)
@@ -2858,9 +2800,6 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
         held = first[piece].copy()
         first[piece] = second[piece]
         second[piece] = held
-
-
-# Split values by a mask, into the chosen ones and the others.
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
@@ -3263,12 +3202,6 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
     return Quantity(part, value, quantity.higher)
 
 
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
-# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
-# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
-# negatives, or the other way round; each side of the bin may have been one score or several.
-
-
 class Bounds(NamedTuple):
     """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound."""
 
@@ -3464,14 +3397,6 @@ AUPR = Quantity(
 )
 
 
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
-
-
 class BestValue(NamedTuple):
     """The best value of a measure over all thresholds, and where it is."""
 
@@ -3479,54 +3404,6 @@ class BestValue(NamedTuple):
     score: float | None
     fpr: float = math.nan
     tpr: float = math.nan
-
-
-def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as a `BestValue`."""
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-    from_below = bounded in ("tpr", "tnr")
-
-    def part(counts: Counts) -> list[BestValue]:
-        xp = array_namespace(counts.tp)
-        number, total = _count(bounded, counts)
-        # number/total ≥ bound or ≤ bound, in integers
-        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
-        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
-        return [BestValue(float(values[at]), score, fpr, tpr)]
-
-    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
-        points = [point for part in parts for point in part]
-        at_nothing = _AT_NOTHING[bounded]
-        if at_nothing >= bound if from_below else at_nothing <= bound:
-            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
-        return best(points, key=lambda point: point.value)
-
-    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-def _count(rate: str, counts: Counts) -> tuple[Array, int]:
-    """The numerator of a rate at each threshold, and its denominator."""
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    return {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[rate]
-
-
-def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name."""
-    match = _POINT.fullmatch(name)
-    bound = Fraction(match[2]) / 100 if match else Fraction()
-    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
 
 
 def _best_gain(counts: Counts) -> tuple[int, float]:
@@ -3542,30 +3419,6 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
 
 # as of `detection_accuracy` and `f1_max`, with their scores
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-
-
-def check_thresholds_exist(results: Results) -> None:
-    """Raise ValueError for an operating point that only samples which score −inf reach."""
-    for name, rate in rates_of(results).items():
-        if rate.threshold is not None and math.isnan(rate.threshold):
-            raise ValueError(
-                f"thresholds: expected scores above -inf where {name} is reached, "
-                "since no threshold is exceeded by -inf"
-            )
-
-
-def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
-    side = positives if name in ("tpr", "fnr") else negatives
-    above = samples_above(side, threshold)
-    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
-
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
 
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
@@ -3678,11 +3531,6 @@ def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
 # The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
 
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
-
-
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
 RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, UNKNOWN_CALLED_KNOWN, UNKNOWN_CALLED_UNKNOWN = SAMPLE_OUTCOMES = (
@@ -3720,6 +3568,76 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+
+
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
+    """The quantity of `operating_point`, as a `BestValue`."""
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+    from_below = bounded in ("tpr", "tnr")
+
+    def part(counts: Counts) -> list[BestValue]:
+        xp = array_namespace(counts.tp)
+        number, total = _count(bounded, counts)
+        # number/total ≥ bound or ≤ bound, in integers
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
+        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
+        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
+        return [BestValue(float(values[at]), score, fpr, tpr)]
+
+    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
+        points = [point for part in parts for point in part]
+        at_nothing = _AT_NOTHING[bounded]
+        if at_nothing >= bound if from_below else at_nothing <= bound:
+            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
+        return best(points, key=lambda point: point.value)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    return {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[rate]
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name."""
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
 
 
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------

@@ -446,9 +446,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
-
-
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -600,12 +597,6 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
-
-
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
-# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -821,128 +812,6 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
-# ---- metric/arguments.py ---------------------------------------------------------------------------------------------
-# Arguments of a metric's verbs: columns of a batch and options, told apart by their names.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
-
-
-def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-    columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
-    options: dict[str, Any] = {}
-    for keyword, value in others.items():
-        name = metric.aliases.get(keyword, keyword)
-        if name in metric.options:
-            options[name] = value
-        elif name in metric.columns:
-            if value is None:
-                continue
-            if name in columns:
-                raise TypeError(f"{name} was given twice, once as {keyword}")
-            columns[name] = value
-        elif name not in SIBLING_COLUMNS:
-            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
-    return columns, options
-
-
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that a metric does not have."""
-    known = [*known]
-    hint = did_you_mean(name, known)
-    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
-# Rows grouped by an engine: a column `counts` says how often each row of a batch occurs.
-#
-# The results are identical to those of the repeated rows. The state also holds the counts under that name.
-
-
-COUNTS = "counts"  # the column
-
-
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
-    rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
-
-
-# The columns of a batch, reduced to a state, or to a state for each group.
-
-
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
-    """The states of a batch by group; none of empty columns."""
-    for name in metric.required:
-        if name not in columns:
-            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
-            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
-    for name, column in columns.items():
-        if type(column) is not np.ndarray:
-            check_not_sparse(column, name)
-    if all(map(_is_empty, columns.values())):
-        return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
-    own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
-        if not metric.counts_rows():
-            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
-
-
-def _is_empty(column: Any) -> bool:
-    if type(column) is np.ndarray:  # the usual case, and fast
-        return column.shape[:1] == (0,)
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 # Merge equal rows of a table into one row with a count, so that memory stops growing if there are few distinct values.
 
@@ -1134,16 +1003,6 @@ def keep_freed_memory() -> None:
     np.empty(_LARGEST, np.uint8)
 
 
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
 
@@ -1175,16 +1034,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
-
-
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
@@ -1469,6 +1318,16 @@ def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
+
+
 # ---- metric/prepared.py ----------------------------------------------------------------------------------------------
 # A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
@@ -1497,11 +1356,71 @@ class MissingClassError(ValueError):
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
-# Join the states of batches, count equal rows if there are few distinct values, and check that states agree.
+# The states of batches: reduced from columns, checked to agree, joined, with equal rows counted, and as bytes.
 
+COUNTS = "counts"  # the column that says how often each row of a batch occurs, and its array in the state
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
 _SMALL = 1 << 12  # samples
+
+
+def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+    """The states of a batch by group; none of empty columns."""
+    for name in metric.required:
+        if name not in columns:
+            needed = f"column{'s' * (len(metric.required) > 1)} {', '.join(metric.required)}"
+            raise TypeError(f"{name}: {metric.name} needs the {needed}; got no {name}")
+    for name, column in columns.items():
+        if type(column) is not np.ndarray:
+            check_not_sparse(column, name)
+    if all(map(_is_empty, columns.values())):
+        return {}
+    if COUNTS not in columns and GROUPS not in columns:
+        return {ALL: dict(metric.reduce(**columns))}
+
+    def reduce(columns: Mapping[str, Any]) -> State:
+        if COUNTS not in columns:
+            return dict(metric.reduce(**columns))
+        own = {name: column for name, column in columns.items() if name != COUNTS}
+        return counted(dict(metric.reduce(**own)), columns[COUNTS])
+
+    own = {**columns}
+    groups = own.pop(GROUPS, None)
+    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
+    if by_sample and metric.ungrouped_columns & own.keys():
+        names = ", ".join(name for name in own if name != COUNTS)
+        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
+    if COUNTS in columns:
+        if not metric.counts_rows():
+            raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
+        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    return with_samples(parts) if COUNTS in columns else parts
+
+
+def _is_empty(column: Any) -> bool:
+    if type(column) is np.ndarray:  # the usual case, and fast
+        return column.shape[:1] == (0,)
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def counted(state: State, counts: Array) -> State:
+    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+    rows = next(array for array in state.values() if array.ndim)
+    if len(counts) != len(rows):
+        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
+    counts = on_device(counts, rows)
+    there = counts > 0
+    if bool(there.all()):
+        return {**state, COUNTS: counts}
+    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**kept, COUNTS: counts[there]}
+
+
+def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
+    """The states of groups that have samples; a group is dropped if all its counts are 0."""
+    return {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1677,9 +1596,6 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
     }
 
 
-# States as bytes, for engines and files: .npz archives without pickles.
-
-
 def pack(state: Mapping[str, Any]) -> bytes:
     """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
 
@@ -1844,9 +1760,6 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
 
@@ -1902,9 +1815,6 @@ class Sharing(Prepared):
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -2022,6 +1932,8 @@ def _counts(state: State) -> np.ndarray:
 # The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -2333,6 +2245,51 @@ class Metric:
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
+def sort_arguments(
+    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True
+
+
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 # Gather states on process 0, through files in a folder that all processes see.
 
@@ -2481,12 +2438,6 @@ def _read_state(answer: Path, rank: int) -> State:
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
         ) from None
-
-
-# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):
@@ -2888,15 +2839,6 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
     cut = _part_near_median(scores)
@@ -2953,9 +2895,6 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
         held = first[piece].copy()
         first[piece] = second[piece]
         second[piece] = held
-
-
-# Split values by a mask, into the chosen ones and the others.
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
@@ -3231,51 +3170,111 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
+# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
+# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
-    return weighted
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from."""
+
+    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        sides, start = self.sides, 0
+        if counts is not None:
+            sides = []
+            for rows, end in zip(self.drawn_from, self._ends.tolist()):
+                sides.append(rows.side(counts[start:end]))
+                start = end
+        results: Results = self.metric.rates(*sides)
+        return results
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
 
 
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other."""
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """For each of ascending scores, the number of samples up to it and above the one before."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3343,12 +3342,6 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
     return Quantity(part, value, quantity.higher)
-
-
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
-# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
-# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
-# negatives, or the other way round; each side of the bin may have been one score or several.
 
 
 class Bounds(NamedTuple):
@@ -3476,142 +3469,8 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
     return shares
 
 
-# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-def check_thresholds_exist(results: Results) -> None:
-    """Raise ValueError for an operating point that only samples which score −inf reach."""
-    for name, rate in rates_of(results).items():
-        if rate.threshold is not None and math.isnan(rate.threshold):
-            raise ValueError(
-                f"thresholds: expected scores above -inf where {name} is reached, "
-                "since no threshold is exceeded by -inf"
-            )
-
-
-# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
-# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from."""
-
-    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The distinct scores of each side, or their quantiles if there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        sides, start = self.sides, 0
-        if counts is not None:
-            sides = []
-            for rows, end in zip(self.drawn_from, self._ends.tolist()):
-                sides.append(rows.side(counts[start:end]))
-                start = end
-        results: Results = self.metric.rates(*sides)
-        return results
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables
-
-
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = np.flatnonzero(counts)
-        before = np.zeros(len(there) + 1, np.int64)
-        np.cumsum(counts[there], out=before[1:])
-        return Side(self.scores[there], before)
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other."""
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
 # The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
-
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
-
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -3853,6 +3712,53 @@ def of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     return kept
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 # macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
@@ -3862,6 +3768,15 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     # in float64: a float32 score must not round the threshold to its own precision
     scores = to_numpy(state["scores"]).astype(np.float64)
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
+
+
+# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
 # ---- open_set/risk.py ------------------------------------------------------------------------------------------------
