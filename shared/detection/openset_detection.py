@@ -166,7 +166,8 @@ class PreparedImages(Prepared):
         """The boxes and objects of each row, and its images."""
         every = np.ones(len(self._places), bool)
         images = [*zip(*image_contents(self.state, every))]
-        return (b"".join(part) for row in self._first.tolist() for part in (images[row], (b"%d" % self.counts[row],)))
+        for image, count in zip(self._first.tolist(), self.counts.tolist()):
+            yield from (*images[image], b"%d" % count)
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; in resamples too, 0/0 is 0.0.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .groups import ALL, check_names, is_below, prefixes
 from .prepared import MissingClassError, Prepared
 from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
 from .states import joined, num_samples
+
+if TYPE_CHECKING:
+    from .metric import Metric
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 BLOCK = 100  # resamples of many rows that are drawn from one stream
@@ -273,7 +276,7 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Any, states: StatesByGroup) -> Summary:
+def summary(metric: Metric, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each.
 
     Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
@@ -282,7 +285,9 @@ def summary(metric: Any, states: StatesByGroup) -> Summary:
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(
+    metric: Metric, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
@@ -300,7 +305,7 @@ def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) 
     return results, drawn
 
 
-def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -319,7 +324,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
@@ -346,7 +351,7 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Any, name: str, state: State) -> Part:
+def _part(metric: Metric, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()

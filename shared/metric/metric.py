@@ -53,7 +53,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
 
     @wraps(check)
-    def noting(metric: Any) -> None:
+    def noting(metric: Metric) -> None:
         check(metric)
         names = (*metric.options,)
         metric._checked_options = names, [*map(vars(metric).get, names)]
@@ -389,7 +389,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
 def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+    metric: Metric, predictions: Any, references: Any, others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
@@ -413,7 +413,7 @@ def sort_arguments(
     return columns, options
 
 
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str]) -> TypeError:
     """The error for an argument that a metric does not have."""
     known = [*known]
     hint = did_you_mean(name, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -15,13 +15,16 @@ from ..arrays.checks import MAX_COUNT, as_counts
 from ..arrays.compacting import compact_table, has_equal_rows, have_few_values
 from .groups import ALL, GROUPS, Parts, reduced_by_group
 
+if TYPE_CHECKING:
+    from .metric import Metric
+
 COUNTS = "counts"  # the column that says how often each row of a batch occurs, and its array in the state
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
 _SMALL = 1 << 12  # samples
 
 
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     """The states of a batch by group; none of empty columns.
 
     Raises TypeError for a column that is missing, or that cannot be grouped or counted, ValueError for counts where
