@@ -1415,7 +1415,7 @@ ROUNDED = frozenset({"thresholds", "significant_bits"})
 _SMALL = 1 << 12  # samples
 
 
-def reduced_batch(metric: Any, columns: Mapping[str, Any]) -> Parts:
+def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     """The states of a batch by group; none of empty columns."""
     for name in metric.required:
         if name not in columns:
@@ -1892,12 +1892,14 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Any, states: StatesByGroup) -> Summary:
+def summary(metric: Metric, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each."""
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(
+    metric: Metric, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group."""
     groups = sorted(states.keys() - {ALL}) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
@@ -1912,7 +1914,7 @@ def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) 
     return results, drawn
 
 
-def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -1928,7 +1930,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups."""
     groups = sorted(states.keys() - {ALL})
     if groups:
@@ -1952,7 +1954,7 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Any, name: str, state: State) -> Part:
+def _part(metric: Metric, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
@@ -1991,7 +1993,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
 
     @wraps(check)
-    def noting(metric: Any) -> None:
+    def noting(metric: Metric) -> None:
         check(metric)
         names = (*metric.options,)
         metric._checked_options = names, [*map(vars(metric).get, names)]
@@ -2297,7 +2299,7 @@ OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
 def sort_arguments(
-    metric: Any, predictions: Any, references: Any, others: Mapping[str, Any]
+    metric: Metric, predictions: Any, references: Any, others: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
@@ -2321,7 +2323,7 @@ def sort_arguments(
     return columns, options
 
 
-def unknown_name(metric: Any, name: str, known: Iterable[str]) -> TypeError:
+def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str]) -> TypeError:
     """The error for an argument that a metric does not have."""
     known = [*known]
     hint = did_you_mean(name, known)
