@@ -2,8 +2,8 @@
 
     python tests/mutants.py ranking --number 10 --seed 0
 
-A mutant is killed if a test fails or takes too long. Each is written in place of its file, which is restored afterwards,
-so nothing else may use the checkout meanwhile. The exit code is the number of survivors.
+A mutant is killed if a test fails or takes too long. It is written in place of its file, which is restored afterwards, so
+nothing else may use the checkout meanwhile. The exit code is the number of survivors.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def code(tree: ast.Module) -> Iterator[ast.AST]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            kept = (field for name, field in ast.iter_fields(node) if name not in ("annotation", "returns"))
-            for field in kept:
+            for name, field in ast.iter_fields(node):
+                fields = field if isinstance(field, list) else [field]
                 waiting += [
-                    each for each in (field if isinstance(field, list) else [field]) if isinstance(each, ast.AST)
+                    each for each in fields if isinstance(each, ast.AST) and name not in ("annotation", "returns")
                 ]
 
 
