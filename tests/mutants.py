@@ -2,8 +2,8 @@
 
     python tests/mutants.py ranking --number 10 --seed 0
 
-A mutant is killed if a test fails or takes too long. It is written in place of its file, which is restored afterwards, so
-nothing else may use the checkout meanwhile. The exit code is the number of survivors.
+A mutant is killed if a test fails or takes too long. It is written in place of its file, which is restored afterwards,
+so nothing else may use the checkout meanwhile. The exit code is the number of survivors.
 """
 
 from __future__ import annotations
