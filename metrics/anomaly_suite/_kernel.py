@@ -1297,8 +1297,7 @@ class Prepared(ABC):
 
 def as_content(column: np.ndarray) -> bytes:
     """Numbers as bytes that do not depend on their type."""
-    # 0.0 for −0.0
-    return (column.astype(np.float64) + 0.0 if column.dtype.kind == "f" else column.astype(np.int64)).tobytes()
+    return (column.astype(np.float64) + 0.0).tobytes()  # 0.0 for −0.0
 
 
 class MissingClassError(ValueError):
