@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
+from ..metric.states import COUNTS
 from ..texts import texts
 from .assembly.data_sets import shares_of_groups
 from .assembly.reading import read

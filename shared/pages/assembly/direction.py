@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays.checks import as_counts
-from ...metric.arguments import COUNTS
+from ...metric.states import COUNTS
 from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ..columns.samples import Scores
