@@ -12,11 +12,11 @@ import numpy as np
 from .arrays.arrays import as_array, to_numpy
 from .arrays.checks import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.arguments import COUNTS
 from .metric.bootstrap import ByGroup, Part, as_resamples, draw, pairs_of, percentiles, resampled, whole
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import Key, Rate, Results, Summary, rates_of
+from .metric.states import COUNTS
 
 # columns that say what the samples are, and so belong to both models
 SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
@@ -144,9 +144,9 @@ def paired_differences(
     not the same in number and kind.
     """
     pair = first.prepared, second.prepared
-    models = pair[0].beside(pair), pair[1].beside(pair)
+    models = pair[0].aligned_with(pair), pair[1].aligned_with(pair)
     exact = first.rates(), second.rates()
-    pairs = pairs_of(*models, exact)
+    pairs = pairs_of(*models)
     merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]

@@ -1,8 +1,8 @@
 """Join the definitions of `closure` into one file, in order.
 
-Each is copied verbatim, so comments, doctests and formatting survive, and the docstring of its file becomes a comment
-above them. Imports of libraries that they mention are merged at the top; imports within the package are dropped, since
-their names are defined above.
+Each is copied as it is written, with its comments, and the docstring of its file becomes a comment above them. Imports
+of libraries that they mention are merged at the top; imports within the package are dropped, since their names are
+defined above.
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ def _from_import(module: str, names: set[str]) -> str:
 def _section(module: Module) -> str:
     """A rule with the name of the file, its docstring as a comment, and its needed statements."""
     body = "\n".join(statement.text for statement in module.statements).strip("\n")
-    comment = "".join(f"# {line}".rstrip() + "\n" for line in ("", *module.docstring.splitlines()))
+    comment = "".join(f"# {line}\n" for line in module.docstring.splitlines())
     return f"{f'# ---- {module.file} '.ljust(WIDTH, '-')}\n{comment}\n{body}"

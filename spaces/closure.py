@@ -1,16 +1,19 @@
 """Read the definitions of a package that some names need, as the input of an amalgamation.
 
 A file is a docstring, then imports, then statements. A statement is needed if it binds a needed name; one that binds
-none, such as a check or a change to a table, is needed if any other of its file is. A needed statement needs each name
+none, such as a check or a change to a table, is needed if any other of its file is. A method of a needed class is
+needed if its name is mentioned as an attribute of anything, or if Python calls it. A needed statement needs each name
 that it mentions. In a joined file all names share one scope: a name with two meanings is refused, and so are imports
-that can be neither merged nor dropped.
+that can be neither merged nor dropped. Imports for type checkers alone are dropped.
+
+Docstrings are cut to their first paragraph, except those of public definitions.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -31,11 +34,17 @@ class Binding(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A top-level statement with the comments above it: the names that it binds, and all names that it mentions."""
+    """A top-level statement, or a part of a class, with the comments above it.
+
+    binds: the names that it binds, or that of its class
+    mentions: all names in it, and all attributes, as ".text"
+    method: ".text" of a method that is needed only if that is mentioned; else ""
+    """
 
     binds: set[str]
     mentions: set[str]
     text: str
+    method: str = ""
 
 
 class Module(NamedTuple):
@@ -49,15 +58,15 @@ class Module(NamedTuple):
     statements: list[Statement]
 
 
-def closure(package: Path, names: Iterable[tuple[str, str]]) -> list[Module]:
+def closure(package: Path, names: Iterable[tuple[str, str]], methods: Iterable[str] = ()) -> list[Module]:
     """Read the statements that names need, in their files, each file after those that it imports.
 
-    Parameters: package, its folder; names, each with the file that defines it.
+    Parameters: package, its folder; names, each with the file that defines it; methods, those that others call.
     """
     wanted = [*names]
     modules = _imported(package, [file for file, _ in wanted])
     _check_names(modules)
-    return _needed(modules, wanted)
+    return _needed(modules, {*wanted, *(("", f".{method}") for method in methods)})
 
 
 def _imported(package: Path, files: Iterable[str]) -> list[Module]:
@@ -89,27 +98,28 @@ def _check_names(modules: Iterable[Module]) -> None:
                 raise AmalgamationError(f"{name} means one thing in {where}, another in {place}: rename one of them")
 
 
-def _needed(modules: Sequence[Module], names: Iterable[tuple[str, str]]) -> list[Module]:
-    """The modules with the statements that names need."""
-    by_file = {module.file: module for module in modules}
+def _needed(modules: Sequence[Module], mentioned: set[tuple[str, str]]) -> list[Module]:
+    """The modules with the statements that names need, each with its file; attributes have none."""
     origins = {
         module.file: {name: file for file, names in module.needs.items() for name in names} for module in modules
     }
-    needed: dict[str, set[int]] = {}  # places of statements, by file
-    waiting = [*names]
-    seen = {*waiting}
-    while waiting:
-        file, name = waiting.pop()
-        for place, statement in enumerate(by_file[file].statements):
-            if name in statement.binds or not statement.binds:
-                needed.setdefault(file, set()).add(place)
-                mentioned = {(origins[file].get(other, file), other) for other in statement.mentions} - seen
-                seen |= mentioned
-                waiting += sorted(mentioned)
+    needed: dict[str, set[int]] = {module.file: set() for module in modules}  # places of statements
+    grows = True
+    while grows:
+        grows = False
+        for file, _, _, _, _, statements in modules:
+            for place, (binds, mentions, _, method) in enumerate(statements):
+                is_bound = any((file, name) in mentioned for name in binds) if binds else bool(needed[file])
+                if place not in needed[file] and is_bound and (not method or ("", method) in mentioned):
+                    needed[file].add(place)
+                    mentioned |= {
+                        ("" if name.startswith(".") else origins[file].get(name, file), name) for name in mentions
+                    }
+                    grows = True
     return [
         module._replace(statements=[module.statements[place] for place in sorted(needed[module.file])])
         for module in modules
-        if module.file in needed
+        if needed[module.file]
     ]
 
 
@@ -117,10 +127,13 @@ def read(package: Path, file: str) -> Module:
     """Split a file into its parts. Refuses imports that can be neither merged nor dropped."""
     text = (package / file).read_text(encoding="utf-8")
     tree, from_imports = parsed(text)
-    docstring = ast.get_docstring(tree, clean=False)
+    docstring, _, _ = (ast.get_docstring(tree, clean=False) or "").partition("\n\n")
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    unread = {each for node in tree.body for each in _unread(node)}
     needs: dict[str, set[str]] = {}
     for node in from_imports:
+        if node in unread:
+            continue
         _check_import(node, f"{file}:{node.lineno}", at_top=node in imports)
         if node.level:
             needed = imported_file(node, file)
@@ -129,8 +142,21 @@ def read(package: Path, file: str) -> Module:
             needs.setdefault(needed, set()).update(alias.name for alias in node.names)
     libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
-    statements = _statements(text, tree.body, len(imports) + (docstring is not None), file)
-    return Module(file, (docstring or "").strip(), libraries, needs, bound, statements)
+    statements = _statements(text, tree.body, len(imports) + bool(docstring), file, _public(package))
+    return Module(file, docstring.strip(), libraries, needs, bound, statements)
+
+
+def _public(package: Path) -> set[str]:
+    """The names that the package's public.py imports."""
+    public = package / "public.py"
+    imports = parsed(public.read_text(encoding="utf-8"))[1] if public.is_file() else ()
+    return {alias.name for node in imports for alias in node.names}
+
+
+def _unread(node: ast.stmt) -> list[ast.stmt]:
+    """The imports within the package that a statement holds for type checkers alone."""
+    body = node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
+    return [each for each in body if isinstance(each, ast.ImportFrom) and each.level]
 
 
 @cache
@@ -160,7 +186,7 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
     return f"{rooms[node.level - 1] / str(node.module).replace('.', '/')}.py"
 
 
-def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[Statement]:
+def _statements(text: str, body: list[ast.stmt], head: int, file: str, public: Set[str]) -> list[Statement]:
     """The statements below the docstring and the imports. Anything that would be lost between these is refused."""
     lines = text.rstrip("\n").split("\n")
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
@@ -170,13 +196,50 @@ def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[S
     for node in body[head:]:
         if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom)):
             stray.append(node.lineno)
-        start, end = end, len(lines) if node is body[-1] else node.end_lineno or 0
         own = {binding.name for binding in bindings(node, file)}
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        statements.append(Statement(own, names | own, "\n".join(lines[start:end])))
+        short: list[str | None] = [*lines] if own & public else _with_short_docstrings(lines, node)
+        for each in _unread(node):
+            short[each.lineno - 1 : each.end_lineno] = [None] * ((each.end_lineno or 0) - each.lineno + 1)
+        for part, last in _parts(node, len(lines) if node is body[-1] else node.end_lineno or 0):
+            names = {each.id for nodes in part for each in ast.walk(nodes) if isinstance(each, ast.Name)}
+            names |= {f".{each.attr}" for nodes in part for each in ast.walk(nodes) if isinstance(each, ast.Attribute)}
+            start, end = end, last
+            kept = "\n".join(line for line in short[start:end] if line is not None)
+            if not (isinstance(node, ast.If) and {*node.body} == {*_unread(node)}):
+                statements.append(Statement(own, names | own, kept, _method(part[0]) if part[0] is not node else ""))
     if stray:
         raise AmalgamationError(f"{file}:{min(stray)}: expected a docstring, then all imports, then the rest")
     return statements
+
+
+def _parts(node: ast.stmt, end: int) -> Iterator[tuple[list[ast.AST], int]]:
+    """The parts of a class, its head and each method, or else the whole statement; each with its last line."""
+    places = [i for i, each in enumerate(node.body) if _method(each)] if isinstance(node, ast.ClassDef) else []
+    if not isinstance(node, ast.ClassDef) or not places:
+        yield [node], end
+        return
+    last = node.body[places[0] - 1].end_lineno or 0
+    yield [*node.decorator_list, *node.bases, *node.keywords, *node.body[: places[0]]], last
+    for each in node.body[places[0] :]:
+        yield [each], end if each is node.body[-1] else each.end_lineno or 0
+
+
+def _method(node: ast.AST) -> str:
+    """The attribute that a method is called by, as ".text"; "" for a method that Python calls, and for no method."""
+    return f".{node.name}" if isinstance(node, ast.FunctionDef) and not node.name.startswith("__") else ""
+
+
+def _with_short_docstrings(lines: Sequence[str], node: ast.stmt) -> list[str | None]:
+    """The lines of a file, those of a statement with short docstrings; None for a line that is left out."""
+    short: list[str | None] = [*lines]
+    for each in ast.walk(node):
+        if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(each):
+            first, last = each.body[0].lineno, each.body[0].end_lineno or 0
+            end = next((line for line in range(first, last) if not lines[line].strip()), last)
+            if end < last:
+                short[end - 1] = f'{lines[end - 1]}"""'
+                short[end:last] = [None] * (last - end)
+    return short
 
 
 def bindings(node: ast.AST, file: str) -> Iterator[Binding]:

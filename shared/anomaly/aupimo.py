@@ -3,6 +3,11 @@
 The false-positive rate is that of the normal images alone, so it does not depend on the anomalies. Each pixel of an
 anomalous image adds a step to that image's curve, at the numbers of normal pixels above, and at or above, its score. So
 an image's score is a mean over its pixels, and no curve has to be built.
+
+AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
+
+Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
+resample has the AUPIMO of its images, up to the rounding of sums.
 """
 
 from __future__ import annotations
@@ -159,12 +164,6 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
     found_shares[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
     shares[inside] = np.minimum(found_shares / math.log(high / low), 1.0)
     return shares
-
-
-# AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
-#
-# Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
-# resample has the AUPIMO of its images, up to the rounding of sums.
 
 
 _FIRST = 1 << 12  # normal pixels that are looked at first

@@ -213,9 +213,6 @@ def _region_sums_by_block(
     return np.diff(np.concatenate(sums, axis=1)).tolist()
 
 
-# AUPRO from a sampled curve, as in some evaluations: approximate.
-
-
 def sampled_areas(
     region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Sequence[float], num_thresholds: int
 ) -> list[float]:
@@ -251,9 +248,6 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
     y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
     return area + float((y_limit + y0) / 2 * (limit - x0))
-
-
-# The per-region overlap (PRO) curve, as a table of vertices.
 
 
 # a pixel's share of the curve is an integer in units of 2^-61, and its remainder one in units of 2^-91: both

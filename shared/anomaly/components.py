@@ -17,11 +17,18 @@ from ..arrays.arrays import MAX_EXACT, to_numpy
 from ..arrays.checks import integer_column
 from ..arrays.exact import RATIO_UNIT, sum_of_ratios
 from .masks import CheckedImages
-from .options import ComponentRule
 from .regions import check_sum, connected_components
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+
+class ComponentRule(NamedTuple):
+    """The rule for components: pixels with score > threshold, and the sizes below which they do not count."""
+
+    component_threshold: float
+    min_predicted: int
+    min_object: int
 
 
 _TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
@@ -149,9 +156,6 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
     """The mean of ratios, each rounded once; None of nothing."""
     total = int(counts.sum())
     return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
-
-
-# Components of the maps of a state, found at a threshold while maps are reduced, so that a state only holds counts.
 
 
 class ComponentColumns(TypedDict):

@@ -20,6 +20,7 @@ from ..arrays.arrays import (
 )
 from ..arrays.checks import check_lengths
 from ..metric.groups import ALL, group_name, rows_of_groups
+from ..metric.prepared import as_content
 from .components import COMPONENT_TABLES
 from .regions import overlaps_of, regions_of
 
@@ -91,9 +92,6 @@ def _words(group: str) -> str:
     return f"group {group!r}" if group != ALL else "no group"
 
 
-# Images as the rows that resamples are drawn from, in an order independent of the order in which they were added.
-
-
 class ImageRows(NamedTuple):
     """Rows of equal images, or of equal samples of several images.
 
@@ -124,8 +122,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
         kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
     images: list[list[tuple[float, bytes]]] = [[] for _ in first]
-    for each, score, content in zip(sample.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
-        images[each].append((score, content))
+    for each, image in zip(sample.tolist(), image_contents(state)):
+        images[each].append(image)
     keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
@@ -139,10 +137,11 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     )
 
 
-def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
-    """All that tells each image apart, but its score: a digest of its pixels, whatever type they came in, and regions.
+def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
+    """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions.
 
-    Then its label, its numbers of pixels, regions and defects, and its objects and predicted components.
+    The digest is followed by its label, its numbers of pixels, regions and defects, and its objects and predicted
+    components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
     overlaps = [
@@ -159,15 +158,12 @@ def _contents(state: Mapping[str, Any]) -> Iterator[bytes]:
         for name in names
         if name in state
     ]
-    for i in range(len(normal) - 1):
+    for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
         digest = hashlib.blake2b(digest_size=16)
         for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
-            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+            digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield digest.digest() + others.astype(np.float64).tobytes()
-
-
-# A table of images, with the decision for each and the overlap with its anomaly.
+        yield score, digest.digest() + others.astype(np.float64).tobytes()
 
 
 def per_image_table(

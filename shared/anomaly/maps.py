@@ -31,11 +31,12 @@ from ..ranking.quantities import checked_bits
 from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, checked_components
 from .images import checked_ids
 from .masks import CheckedImages, check_left, maxima
-from .options import HIGHEST_VOID, LEVELS, LOWEST_VOID, AnomalyOptions
 from .regions import DEFECT_ARRAYS, DefectPixels, RegionPixels, check_defects, check_sum, checked_defects
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+    from .anomaly_suite import AnomalySuite
 
 
 SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
@@ -75,7 +76,7 @@ class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     samples: NotRequired[np.ndarray]
 
 
-def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyState:
+def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `AnomalySuite` cannot have reduced."""
     rule = options.component_rule
     names = [*_ARRAYS, *(DEFECT_ARRAYS if state.keys() & DEFECT_ARRAYS else ()), *(COMPONENT_ARRAYS if rule else ())]
@@ -105,7 +106,7 @@ def checked_state(state: Mapping[str, Any], options: AnomalyOptions) -> AnomalyS
     return checked
 
 
-def _checked_options(state: Mapping[str, Any], options: AnomalyOptions) -> dict[str, np.ndarray]:
+def _checked_options(state: Mapping[str, Any], options: AnomalySuite) -> dict[str, np.ndarray]:
     """The options that a state was reduced with, as its entries. Raises ValueError unless they are the same here."""
     reduction, value = state["image_reduction"], None
     if np.ndim(reduction) or str(reduction) != str(options.image_reduction):
@@ -122,9 +123,6 @@ def _checked_options(state: Mapping[str, Any], options: AnomalyOptions) -> dict[
     if regions != options.regions:
         raise ValueError(f"state: expected regions={options.regions!r}, as here, got {regions[:80]!r}")
     return {**checked, "regions": np.asarray(regions)} if "regions" in state else checked
-
-
-# The scores and labels of images.
 
 
 def image_columns(
@@ -199,9 +197,6 @@ def exact_mean(values: Array) -> float:
     return float(total / len(values))
 
 
-# The levels of anomaly_suite, images and pixels, each with an anomalous and a normal side.
-
-
 def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
     """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
     positives, negatives, counts = level_scores(state, level)
@@ -224,3 +219,7 @@ def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Ar
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
     return positives, negatives, counts
+
+
+LEVELS = ("image", "pixel")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1

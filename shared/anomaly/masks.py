@@ -199,9 +199,6 @@ def _truth(
     return (masks, None, None) if ignore_value is None else (*without_void(masks, ignore_value), None)
 
 
-# Void pixels are neither normal nor anomalous, and not counted.
-
-
 def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
     """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
 
@@ -227,9 +224,6 @@ def check_left(voids: Any) -> None:
                 f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
                 "pixels; give image_scores and image_labels where images are all void"
             )
-
-
-# References with a mask for each defect of an image, and its saturation area.
 
 
 def _union_of_defects(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,16 +22,18 @@ from ..arrays.sorting import indices, sort_in_place, sorted_with
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, exceeded_threshold, sort_sides
-from ..ranking.curves import AUROC, AVERAGE_PRECISION, CURVE, F1_MAX, IOU_MAX
-from ..ranking.operating_points import F1_MAX_REACHED, BestValue, best_point, samples_above
+from ..ranking.curves import AUROC, AVERAGE_PRECISION, CURVE, F1_MAX, F1_MAX_REACHED, IOU_MAX, BestValue
+from ..ranking.operating_points import best_point, samples_above
 from ..ranking.prepared import Rows, rows_of_sides
 from ..ranking.quantities import Quantity, bounded, cut, error_of, quantities, was_cut
 from .aupro import STEPS, areas_up_to, by_limit, sampled_areas
 from .components import COMPONENT_TABLES, OF_COMPONENTS, Components, component_rates
 from .images import exceeding
 from .maps import level_scores, level_sides
-from .options import AnomalyOptions
 from .regions import Regions, defects_of, overlaps_of, regions_of
+
+if TYPE_CHECKING:
+    from .anomaly_suite import AnomalySuite
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
@@ -49,8 +51,8 @@ class MapRates(ABC):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
 
-    def beside(self, models: Sequence[Any]) -> MapRates:
-        """The same for a comparison with those of other models, this one among them: see `Prepared.beside`."""
+    def aligned_with(self, models: Sequence[Any]) -> MapRates:
+        """The same for a comparison with those of other models, this one among them: see `Prepared.aligned_with`."""
         return self
 
 
@@ -60,7 +62,7 @@ class ImageRates(MapRates):
     Raises ValueError unless there are anomalous and normal images.
     """
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any]) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any]) -> None:
         self.options, self.state = options, state
         self.sides = sort_sides(*level_sides(state, "image"))
 
@@ -130,7 +132,7 @@ class PixelRates(MapRates):
     Raises ValueError unless there are anomalous and normal pixels.
     """
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], *, in_place: bool = False) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any], *, in_place: bool = False) -> None:
         self.options, self.state = options, state
         _, normal, counts = level_scores(state, "pixel")
         bits = int(state["significant_bits"]) if "significant_bits" in state else None
@@ -150,7 +152,7 @@ class PixelRates(MapRates):
         """The pixels of each image, in bins."""
         return PixelBins(self.options, self.state, edges_of(*self.anomalous.sides))
 
-    def beside(self, models: Sequence[PixelRates]) -> PixelRates:
+    def aligned_with(self, models: Sequence[PixelRates]) -> PixelRates:
         """The same with the bins of all models."""
         pixels = copy(self)
         edges = edges_of(*chain(*(model.anomalous.sides for model in models)))
@@ -175,7 +177,7 @@ class PixelRates(MapRates):
         return rates
 
 
-def _wanted(curve: Mapping[str, Quantity], options: AnomalyOptions, bits: int | None) -> Mapping[str, Quantity]:
+def _wanted(curve: Mapping[str, Quantity], options: AnomalySuite, bits: int | None) -> Mapping[str, Quantity]:
     """The quantities of a curve, and the operating points.
 
     If scores were cut to `bits` bits, only quantities with bounds, as (value, end, end).
@@ -191,7 +193,7 @@ def level_rates(
     wanted: Mapping[str, Quantity],
     sides: tuple[Side, Side],
     prefix: str,
-    options: AnomalyOptions,
+    options: AnomalySuite,
 ) -> Results:
     """Values of quantities as rates, with a prefix to their names.
 
@@ -274,7 +276,7 @@ class RankedRegions:
         self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
 
     def values_and_areas(
-        self, wanted: Mapping[str, Quantity], options: AnomalyOptions
+        self, wanted: Mapping[str, Quantity], options: AnomalySuite
     ) -> tuple[dict[str, Any], list[Rate]]:
         """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
 
@@ -310,7 +312,7 @@ class PixelBins:
     Parameters: options; state, with pixels image by image; edges, the highest score of each bin, ascending.
     """
 
-    def __init__(self, options: AnomalyOptions, state: Mapping[str, Any], edges: np.ndarray) -> None:
+    def __init__(self, options: AnomalySuite, state: Mapping[str, Any], edges: np.ndarray) -> None:
         self.options, self.state = options, state
         self._bins = Rows(edges, np.ones(len(edges), np.int64))
         self._normal = self._histograms(to_numpy(state["normal"]), state["num_normal"])

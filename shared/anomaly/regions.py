@@ -1,4 +1,11 @@
-"""The pixels of maps: normal ones, and anomalous ones region by region; and the highest of each defect."""
+"""The pixels of maps: normal ones, and anomalous ones region by region; and the highest of each defect.
+
+Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
+
+With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
+adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
+these are kept. PRO is the case s = area.
+"""
 
 from __future__ import annotations
 
@@ -309,13 +316,6 @@ def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, o
             of_regions[places[region] : places[region] + begin - start] = pixels[start:begin]
             places[region] += begin - start
     return sizes
-
-
-# Saturated per-region overlap (sPRO): a defect counts fully once enough of its pixels are called anomalous.
-#
-# With saturation area s, a defect with o pixels above the threshold counts min(o, s)/s. So each of its s highest pixels
-# adds 1/s, and the others nothing: sPRO is the PRO of regions that hold the s highest pixels of each defect, and only
-# these are kept. PRO is the case s = area.
 
 
 class DefectPixels(TypedDict):

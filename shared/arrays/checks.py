@@ -1,4 +1,10 @@
-"""Checks of options: each returns a plain Python value, or raises an error that names the option and says what came."""
+"""Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+
+Checks of states that come from elsewhere: another process, a file, JSON.
+
+Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
+type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
+"""
 
 from __future__ import annotations
 
@@ -196,9 +202,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-# Checks of columns: each returns a checked array, or raises an error that names the column and says what came.
-
-
 _LABELS = np.dtype(np.int64)
 MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
@@ -374,12 +377,6 @@ def check_not_negative(ids: Array, name: str, hint: str = "", *, of: str = "clas
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected {of} of at least 0, got {lowest}{hint}")
-
-
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
-# type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:

@@ -124,9 +124,6 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return units_sum
 
 
-# Sums and sums of squares of floats without rounding, so that they depend on neither order nor batches.
-
-
 _DIGITS = 53  # bits of a float64
 _HALF = 27
 _VALUES_AT_ONCE = 1 << 22  # values: halves of 27 bits add up to less than 2^53, which float64 holds

@@ -7,6 +7,14 @@ from their array into one new array, which is all the memory that a sort takes. 
 No two threads write to one place. Each thread deals a part of the scores. Counting them first gives each part its own
 places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
 identical for any number of threads, and the sort is stable.
+
+Sort in place by NumPy in several threads, without extra memory.
+
+[low | high][low | high]  two threads part a half of the scores each, at about the median of all
+[low | low ][high | high] two blocks of equal length change places, piece by piece
+[ascending ][ascending  ] both are sorted, each by half of the threads
+Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
+sorted once more.
 """
 
 from __future__ import annotations
@@ -398,15 +406,6 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-# Sort in place by NumPy in several threads, without extra memory.
-#
-# [low | high][low | high]  two threads part a half of the scores each, at about the median of all
-# [low | low ][high | high] two blocks of equal length change places, piece by piece
-# [ascending ][ascending  ] both are sorted, each by half of the threads
-# Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-# sorted once more.
-
-
 def sort_halves(scores: np.ndarray, threads: int) -> None:
     """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
     cut = _part_near_median(scores)
@@ -463,9 +462,6 @@ def _exchange(first: np.ndarray, second: np.ndarray) -> None:
         held = first[piece].copy()
         first[piece] = second[piece]
         second[piece] = held
-
-
-# Split values by a mask, into the chosen ones and the others.
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:

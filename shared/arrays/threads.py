@@ -1,4 +1,23 @@
-"""Compiled loops, the memory of freed arrays, and threads that share large work."""
+"""Compiled loops, the memory of freed arrays, and threads that share large work.
+
+Compile loops by numba, if it is installed and the work is large enough.
+
+Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
+use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
+(and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+
+Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+Threads: the number that share large work, decided here alone, and the function that runs work in them.
+
+Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
+places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
+nothing is locked.
+
+Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
+process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +48,6 @@ def keep_freed_memory() -> None:
     touched. Where the thresholds are set by the environment, and for other allocators, this changes nothing.
     """
     np.empty(_LARGEST, np.uint8)
-
-
-# Compile loops by numba, if it is installed and the work is large enough.
-#
-# Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-# use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-# (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
 
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
@@ -75,16 +84,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 # by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
 # 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
-
-
-# Threads: the number that share large work, decided here alone, and the function that runs work in them.
-#
-# Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
-# places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
-# nothing is locked.
-#
-# Only the main thread of a process that was not forked spreads its work. Workers of Dask, of a DataLoader or of a
-# process pool, and threads of a server, stay on one core each, since there are usually as many of them as cores.
 
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"

@@ -3,6 +3,11 @@
 One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
 partial sorting of each row takes (see arrays/threads.py).
+
+Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
+
+Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
+once; the true class itself is kept for means over the classes.
 """
 
 from __future__ import annotations
@@ -217,12 +222,6 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any, correct: A
             for j in range(labels[i]):  # equal numbers have equal bits, but for 0.0 and −0.0
                 correct[i] &= bits[i, j] != true_bits and (bits[i, j] | true_bits) & 0x7FFF != 0
     return -1
-
-
-# Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
-#
-# Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-# once; the true class itself is kept for means over the classes.
 
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}

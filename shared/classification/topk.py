@@ -165,9 +165,6 @@ def _full_scale(percent: bool) -> int:
     return 100 if as_bool(percent, "percent") else 1
 
 
-# Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
-
-
 AVERAGES = ("micro", "macro")
 
 
@@ -285,9 +282,6 @@ def _sums_by_place(weights: Array, last: Array, values: Array | None = None) -> 
         more: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
         sums = [so_far + (sum_ << low) for so_far, sum_ in zip(sums, more)]
     return sums
-
-
-# accuracyk and autkc: how often the true class is among the k best guesses, and how high it ranks.
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

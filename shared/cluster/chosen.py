@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..metric.arguments import COUNTS
 from ..metric.metric import Metric
+from ..metric.states import COUNTS
 
 
 def chosen_columns(columns: Mapping[str, str] | None, there: Collection[Any], metric: Metric) -> dict[str, str]:

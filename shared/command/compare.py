@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,6 @@ import click
 
 from ..comparison import SHARED, compare as compare_models
 from ..loading import METRICS, metric_class
-from ..metric.arguments import keyword_options
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import rows_of
@@ -35,7 +35,9 @@ _HELP = """Compare two models on the same samples: differences, their intervals 
 Files are those of compute, and name their columns in the same way. Each resample draws the same samples for both
 models, or the same images. The last column names the better model where p ≤ 1 − level, so that the interval excludes 0.
 """
-DEFAULTS = keyword_options(compare_models)
+DEFAULTS = {
+    p.name: p.default for p in inspect.signature(compare_models).parameters.values() if p.kind == p.KEYWORD_ONLY
+}
 OWN = ("predictions", "open_scores", "image_scores")
 _TEXTS = {
     "predictions": "The predictions",

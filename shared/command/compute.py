@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from ..evaluation.samples import SAMPLES, samples_of
 from ..loading import METRICS, metric_class
-from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..metric.states import COUNTS
 from ..reading.reading import Reading
 from ..reading.reasons import rows_from
 from ..reading.rows.inputs import read_column

@@ -393,15 +393,19 @@ def places_of_images(state: DetectionState) -> np.ndarray:
 
     The first coordinate of an image's first box nearly always decides, so only images that share it are compared whole.
     """
-    numbers, predictions = state["num_predictions"], state["predictions"]
-    groups = _groups_by_first_box(numbers, predictions, state["prediction_remainders"])
-    alike = np.bincount(groups)[groups] > 1
-    content = _contents(numbers, predictions, state["prediction_remainders"], alike)
-    objects = np.column_stack([state["references"], state["ignored"]])
-    true = _contents(state["num_references"], objects, state["reference_remainders"], alike)
-    images = [*zip(groups.tolist(), content, true)]
+    groups = _groups_by_first_box(state["num_predictions"], state["predictions"], state["prediction_remainders"])
+    images = [*zip(groups.tolist(), *image_contents(state, np.bincount(groups)[groups] > 1))]
     place = {image: i for i, image in enumerate(sorted(set(images)))}
     return np.asarray([place[image] for image in images], dtype=np.int64)
+
+
+def image_contents(state: DetectionState, chosen: np.ndarray) -> tuple[list[bytes], list[bytes]]:
+    """The sorted predictions and objects of chosen images; none of the others."""
+    objects = np.column_stack([state["references"], state["ignored"]])
+    return (
+        _contents(state["num_predictions"], state["predictions"], state["prediction_remainders"], chosen),
+        _contents(state["num_references"], objects, state["reference_remainders"], chosen),
+    )
 
 
 def _groups_by_first_box(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ the boxes of one image are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from ..arrays.arrays import MAX_EXACT
 from ..arrays.checks import as_bool, as_choice, as_int_list, as_reals, plain_value
 from ..metric.prepared import Prepared
 from ..metric.results import Results, as_dict
-from .boxes import BOX_FORMATS, DetectionState, as_detection_state, places_of_images, reduce_boxes
+from .boxes import BOX_FORMATS, DetectionState, as_detection_state, image_contents, places_of_images, reduce_boxes
 from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
 from .errors import NEARBY, Errors
@@ -161,6 +161,13 @@ class PreparedImages(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each image."""
         return self._places
+
+    def contents(self) -> Iterable[bytes]:
+        """The boxes and objects of each row, and its images."""
+        every = np.ones(len(self._places), bool)
+        images = [*zip(*image_contents(self.state, every))]
+        for image, count in zip(self._first.tolist(), self.counts.tolist()):
+            yield from (*images[image], b"%d" % count)
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; in resamples too, 0/0 is 0.0.

@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.options import LEVELS, check_levels, check_reduction
+from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
+from ..anomaly.maps import LEVELS
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value
 from ..metric.bootstrap import ByGroup, assembled

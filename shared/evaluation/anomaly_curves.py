@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..anomaly.anomaly_suite import check_levels
 from ..anomaly.aupro import pro_curve
 from ..anomaly.maps import level_sides
-from ..anomaly.options import check_levels
 from ..ranking.roc import roc_curve
 
 MAX_POINTS = 400

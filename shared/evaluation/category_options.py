@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.options import check_levels
+from ..anomaly.anomaly_suite import AnomalySuite, check_levels
 from ..reading.maps.masks import VOID
 
 

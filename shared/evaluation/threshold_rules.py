@@ -21,8 +21,7 @@ import numpy as np
 
 from ..arrays.checks import as_confidence_level, as_open_share, as_written
 from ..arrays.exact import Sums
-from ..ranking.guarantees import threshold_at_fpr
-from ..ranking.prepared import highest_by_rank
+from ..ranking.guarantees import highest_by_rank, threshold_at_fpr
 from ..ranking.quantities import most_within, percent
 
 PIXELS, IMAGES = "pixels", "images"

@@ -15,7 +15,7 @@ from typing import Any
 import evaluate
 
 from ..loading import METRICS, load
-from ..metric.arguments import COUNTS
+from ..metric.states import COUNTS
 
 
 class Combined(evaluate.CombinedEvaluations):

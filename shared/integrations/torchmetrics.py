@@ -20,8 +20,8 @@ from typing import Any
 
 from ..extras import extra
 from ..loading import METRICS, metric_class
-from ..metric.arguments import COUNTS
 from ..metric.groups import GROUPS
+from ..metric.states import COUNTS
 from ..written.directions import direction
 from .missing_classes import FlatResults
 

@@ -8,10 +8,12 @@ of threads changes no bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from .groups import ALL, check_names, is_below, prefixes
 from .prepared import MissingClassError, Prepared
 from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
 from .states import joined, num_samples
+
+if TYPE_CHECKING:
+    from .metric import Metric
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 BLOCK = 100  # resamples of many rows that are drawn from one stream
@@ -175,9 +180,6 @@ def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
-# Groups that share samples, prepared together: each group's own samples, and the shared samples once.
-
-
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
 
@@ -235,13 +237,14 @@ class Sharing(Prepared):
         """The row of each entry: first the groups' own entries, then the shared ones."""
         return self._members
 
+    def contents(self) -> Iterable[bytes]:
+        """The contents of each group, the shared entries among them."""
+        return chain.from_iterable(prepared.contents() for prepared in self.groups.values())
+
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     kept = rows >= 0
     return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
-
-
-# Results of states: of all samples, or of each group and their means; with intervals on request.
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -273,7 +276,7 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Any, states: StatesByGroup) -> Summary:
+def summary(metric: Metric, states: StatesByGroup) -> Summary:
     """The results of states by group; samples of no group belong to each.
 
     Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
@@ -282,7 +285,9 @@ def summary(metric: Any, states: StatesByGroup) -> Summary:
     return assembled(metric, *results_and_replicates(metric, states))
 
 
-def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) -> tuple[dict[str, Results], ByGroup]:
+def results_and_replicates(
+    metric: Metric, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
     The results of several metrics, such as one for each category of a folder, can be put into one dict.
@@ -300,7 +305,7 @@ def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) 
     return results, drawn
 
 
-def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
     level = metric.confidence_level
@@ -319,7 +324,7 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
     return summary_of_groups(results, skipping=skipping), with_means(drawn)
 
 
-def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups.
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
@@ -346,7 +351,7 @@ def prepared_parts(metric: Any, states: StatesByGroup, *, resampled: bool, name:
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Any, name: str, state: State) -> Part:
+def _part(metric: Metric, name: str, state: State) -> Part:
     with named(name):
         prepared = metric.prepare(state)
         results = prepared.rates()
@@ -373,9 +378,6 @@ def _counts(state: State) -> np.ndarray:
     return np.ones(num_samples(state), np.int64)
 
 
-# Pairs of rows that samples have in two models, in an order that depends on neither samples nor caller.
-
-
 class Stratum(NamedTuple):
     """The distinct pairs of rows of the samples in two models, in an order that does not depend on the samples'.
 
@@ -394,10 +396,9 @@ class PairedRows(NamedTuple):
     symmetric: bool  # whether swapping the models changes nothing
 
 
-def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> PairedRows:
+def pairs_of(first: Prepared, second: Prepared) -> PairedRows:
     """The pairs of rows of two models' samples.
 
-    Parameters: first and second, the models; exact, the rates of each, for models whose rows are alike.
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
     rows, other_rows = first.rows(), second.rows()
@@ -416,11 +417,11 @@ def pairs_of(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rat
         np.concatenate([np.stack([each.rows[by], each.rows[1 - by], -each.counts], axis=1).ravel() for each in order])
         for by, order in ((1, straight), (0, mirrored))
     )
-    if (left == right).all():
-        keys = sorted(exact[0].keys() & exact[1].keys(), key=str)
-        left, right = (fingerprint(*model, keys) for model in ((first, exact[0]), (second, exact[1])))
-    differ = np.flatnonzero((left != right) & ~(np.isnan(left) & np.isnan(right)))[:1]  # the first place decides
-    return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=not len(differ))
+    differ = np.flatnonzero(left != right)[:1]  # the first place decides
+    if len(differ):
+        return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=False)
+    one, other = content_digest(first), content_digest(second)
+    return PairedRows(mirrored if one > other else straight, symmetric=one == other)
 
 
 def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> Stratum:
@@ -431,12 +432,6 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
     return Stratum((other, leading) if by else (leading, other), counts)
 
 
-def fingerprint(prepared: Prepared, exact: Mapping[Key, Rate], keys: Sequence[Key]) -> np.ndarray:
-    """Rates of a model, and those in some resamples, where two models that are alike otherwise may differ."""
-    rng, strata = np.random.default_rng(0), parts_of_strata(prepared)
-    probes = [prepared.rates(np.concatenate([draw(rng, part) for part in strata])) for _ in range(_PROBES)]
-    every: list[Any] = [exact, *probes]
-    return np.asarray([rates[key].value if key in rates else np.nan for rates in every for key in keys])
-
-
-_PROBES = 32
+def content_digest(prepared: Prepared) -> bytes:
+    """A digest of what a model's rows hold, for an order of models that are alike otherwise."""
+    return b"".join(hashlib.blake2b(part).digest() for part in prepared.contents())

@@ -11,6 +11,11 @@ it, a process that dies leaves its file, and an error in process 0 leaves the ot
 A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
 answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
 fails.
+
+Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
+
+Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 """
 
 from __future__ import annotations
@@ -32,9 +37,8 @@ import numpy as np
 
 from ..arrays.arrays import State
 from ..arrays.checks import as_real
-from .arguments import differ
 from .groups import Parts, as_one_state
-from .metric import Metric
+from .metric import Metric, differ
 from .states import check_parts, joined_parts, pack, unpack
 
 Checked = TypeVar("Checked")
@@ -189,12 +193,6 @@ def _read_state(answer: Path, rank: int) -> State:
         raise ValueError(
             f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
         ) from None
-
-
-# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 
 
 class Evaluated(Metric):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, wraps
 from operator import is_
@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
-from ..arrays.checks import as_choice, as_confidence_level, as_int
-from .arguments import COUNTS, differ, present, reduced_batch, sort_arguments, unknown_name
+from ..arrays.checks import as_choice, as_confidence_level, as_int, did_you_mean
 from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
 from .states import (
+    COUNTS,
     check_parts,
     check_total,
     checked_states,
@@ -41,16 +41,19 @@ from .states import (
     joined_parts,
     num_rows,
     num_samples,
+    reduced_batch,
 )
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
 
     @wraps(check)
-    def noting(metric: Any) -> None:
+    def noting(metric: Metric) -> None:
         check(metric)
         names = (*metric.options,)
         metric._checked_options = names, [*map(vars(metric).get, names)]
@@ -383,3 +386,48 @@ class Metric:
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
+
+
+def sort_arguments(
+    metric: Metric, predictions: Any, references: Any, others: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        columns["predictions"] = predictions
+    if references is not None:
+        columns["references"] = references
+    options: dict[str, Any] = {}
+    for keyword, value in others.items():
+        name = metric.aliases.get(keyword, keyword)
+        if name in metric.options:
+            options[name] = value
+        elif name in metric.columns:
+            if value is None:
+                continue
+            if name in columns:
+                raise TypeError(f"{name} was given twice, once as {keyword}")
+            columns[name] = value
+        elif name not in SIBLING_COLUMNS:
+            raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
+    return columns, options
+
+
+def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str]) -> TypeError:
+    """The error for an argument that a metric does not have."""
+    known = [*known]
+    hint = did_you_mean(name, known)
+    return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
+        return True

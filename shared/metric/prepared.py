@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -37,7 +37,11 @@ class Prepared(ABC):
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
 
-    def beside(self, models: Sequence[Prepared]) -> Prepared:
+    @abstractmethod
+    def contents(self) -> Iterable[bytes]:
+        """All that tells the rows from those of another state, in their order: equal contents have equal rates."""
+
+    def aligned_with(self, models: Sequence[Prepared]) -> Prepared:
         """The same for a comparison with other models of the same samples, this one among them.
 
         Where rows are merged, those of all models are merged alike, so that samples which two models score alike give
@@ -50,11 +54,13 @@ class Prepared(ABC):
         return {}
 
 
+def as_content(column: np.ndarray) -> bytes:
+    """Numbers as bytes that do not depend on their type."""
+    return (column.astype(np.float64) + 0.0).tobytes()  # 0.0 for −0.0
+
+
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
-
-
-# States that are one table, prepared: its different rows, with their counts.
 
 
 class Drawn(NamedTuple):
@@ -134,6 +140,10 @@ class PreparedTable(Prepared):
         rows = np.full(len(kept), -1)
         rows[kept] = places
         return rows
+
+    def contents(self) -> Iterable[bytes]:
+        """The columns of the rows, and their counts."""
+        return map(as_content, (*self._rows[0], self._rows[1]))
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""

@@ -187,3 +187,13 @@ def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Resu
 
 def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )

@@ -14,8 +14,8 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import did_you_mean, plain_value
 from ..ranking.counts import Side
-from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
-from ..ranking.operating_points import DETECTION_ACCURACY_REACHED, RATES, best_point, parse_point, rate_above
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED
+from ..ranking.operating_points import RATES, best_point, parse_point, rate_above
 from ..ranking.quantities import Quantity
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")

@@ -12,9 +12,9 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.checks import as_bool, as_int, as_real
 from ..metric.metric import Metric
-from ..metric.results import Rate, Results
+from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import Side, check_both_classes, exceeded_threshold
-from ..ranking.operating_points import BestValue, check_thresholds_exist
+from ..ranking.curves import BestValue
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import bounded, check_bits, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table

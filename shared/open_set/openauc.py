@@ -14,7 +14,7 @@ from typing import Any
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import as_bool, as_fraction, as_int, as_share, as_shares, by_keyword
 from ..metric.metric import Metric
-from ..metric.results import Rate, Results
+from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import (
     Side,
     check_both_classes,
@@ -23,7 +23,6 @@ from ..ranking.counts import (
     sides_of_kinds,
     two_sides,
 )
-from ..ranking.operating_points import check_thresholds_exist
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import (
     check_bits,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..comparison import compared, differences_of_parts
-from ..metric.arguments import COUNTS
 from ..metric.bootstrap import FEWEST
+from ..metric.states import COUNTS
 from ..reading.rows.metrics import LAYOUTS
 from .figures.computed import Computed
 from .page import Page

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.arguments import COUNTS
 from ..metric.groups import ALL, GROUPS, group_name, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
+from ..metric.states import COUNTS
 from ..reading.limits import RefusedError
 from ..texts import texts
 from .data import read

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import by_keyword
@@ -220,3 +221,33 @@ def detection_accuracy(*, positives: Any, negatives: Any) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is.
+
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr, tpr: the rates there, of an operating point
+    """
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
+    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return BestValue((negatives + gain) / (positives + negatives), score)
+
+
+# as of `detection_accuracy` and `f1_max`, with their scores
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))

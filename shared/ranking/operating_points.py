@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import as_choice, as_fraction, as_written, by_keyword
 from ..arrays.exact import ratio_of
-from ..metric.results import Results, rates_of
 from .counts import Counts, Side, checked_sides, exceeded_threshold
-from .curves import F1_MAX
+from .curves import BestValue
 from .quantities import Quantity, at_best, least_reaching, most_within, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
@@ -40,20 +39,6 @@ class OperatingPoint(NamedTuple):
     threshold: float
     fpr: float
     tpr: float
-
-
-class BestValue(NamedTuple):
-    """The best value of a measure over all thresholds, and where it is.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    fpr, tpr: the rates there, of an operating point
-    """
-
-    value: float
-    score: float | None
-    fpr: float = math.nan
-    tpr: float = math.nan
 
 
 @by_keyword
@@ -127,32 +112,6 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
-    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return BestValue((negatives + gain) / (positives + negatives), score)
-
-
-# as of `detection_accuracy` and `f1_max`, with their scores
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
-
-
-def check_thresholds_exist(results: Results) -> None:
-    """Raise ValueError for an operating point that only samples which score −inf reach."""
-    for name, rate in rates_of(results).items():
-        if rate.threshold is not None and math.isnan(rate.threshold):
-            raise ValueError(
-                f"thresholds: expected scores above -inf where {name} is reached, "
-                "since no threshold is exceeded by -inf"
-            )
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:

@@ -6,6 +6,11 @@ So results are identical for any order of the samples, any batches and any runs.
 Scores may have fewer values, in the same order: cut to some significant bits, or rounded up to thresholds. Both keep
 order, x ≤ y ⇒ f(x) ≤ f(y), and leave rounded scores unchanged. So a score has the same value in all batches, and states
 can be joined.
+
+Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
+before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
+positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
+negatives, or the other way round; each side of the bin may have been one score or several.
 """
 
 from __future__ import annotations
@@ -95,12 +100,6 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
     return Quantity(part, value, quantity.higher)
-
-
-# Cutting keeps the order and marks the scores that it changes. So equal marked scores may have been in any order
-# before; all others are in their true order. A bin of equal marked scores holds P positives and N negatives, with tp₀
-# positives and fp₀ negatives above it. A result is least or greatest if all positives of the bin are above all its
-# negatives, or the other way round; each side of the bin may have been one score or several.
 
 
 class Bounds(NamedTuple):

@@ -2,6 +2,10 @@
 
 A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
 exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
+
+A table with a row for each sample: its score, reference, decision and outcome.
+
+Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 """
 
 from __future__ import annotations
@@ -133,9 +137,6 @@ def table(**columns: np.ndarray) -> dict[str, list[float]]:
     return {name: column.tolist() for name, column in columns.items()}
 
 
-# The ROC curve and the precision-recall curve, as tables of vertices.
-
-
 @by_keyword
 def roc_curve(*, positives: Any, negatives: Any, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
     """The ROC curve: both rates at every threshold; a sample is detected iff score > threshold.
@@ -199,11 +200,6 @@ def precision_recall_curve(
     vertices = curve_vertices(*sides, place, max_points)
     recall, precision = place(vertices)
     return table(threshold=vertices.thresholds, recall=recall, precision=precision)
-
-
-# A table with a row for each sample: its score, reference, decision and outcome.
-#
-# Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
 
 
 SIDES = ("known", "unknown")

@@ -16,7 +16,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import Metric
 from openworld_metrics.loading import metric_class, script
-from openworld_metrics.metric.arguments import SIBLING_COLUMNS
+from openworld_metrics.metric.metric import SIBLING_COLUMNS
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.splitting import batches, length, split_options

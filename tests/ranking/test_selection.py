@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics.arrays.exact import Sums
-from openworld_metrics.ranking.prepared import highest_by_rank
+from openworld_metrics.ranking.guarantees import highest_by_rank
 from tests.examples import many, seeds
 
 

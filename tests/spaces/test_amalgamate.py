@@ -35,7 +35,8 @@ RUNS = BLOCK // 16  # aligned
 
 
 def runs( x: Sequence[int] ) -> Iterator[int]:   # formatted by hand
-    """Runs of equal values.
+    """Runs of equal values,
+    each once.
 
     >>> list(runs([1, 1, 2]))
     [1, 2]
@@ -45,6 +46,7 @@ def runs( x: Sequence[int] ) -> Iterator[int]:   # formatted by hand
     yield from dict.fromkeys(np.asarray(widen(x)).tolist())
     math.inf, scipy
 '''
+EXAMPLE = "\n\n    >>> list(runs([1, 1, 2]))\n    [1, 2]\n    "
 ARRAYS = '''"""Arrays."""
 
 from __future__ import annotations
@@ -77,20 +79,15 @@ from scipy import ndimage
 
 
 {"# ---- core/arrays.py ".ljust(WIDTH, "-")}
-#
 # Arrays.
 
 {ARRAYS[ARRAYS.index("BLOCK") :].strip()}
 
 
 {"# ---- core/counts.py ".ljust(WIDTH, "-")}
-#
 # Counts of runs.
-#
-#     >>> 1 + 1
-#     2
 
-{COUNTS[COUNTS.index("# how many") :]}"""
+{COUNTS[COUNTS.index("# how many") :].replace(EXAMPLE, "")}"""
 
 
 def write(package: Path, **files: str) -> Path:
@@ -112,7 +109,7 @@ def joined(package: Path, *files: str) -> str:
 
 
 def test_one_module(tmp_path: Path) -> None:
-    """What it needs comes first; docstrings turn into comments, imports are merged, all else is as it was written."""
+    """What it needs comes first; docstrings are cut, imports are merged, all else is as it was written."""
     package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
     text = joined(package, "core/counts.py", "core/arrays.py")
     assert text == MODULE
@@ -148,12 +145,33 @@ def test_long_imports_are_folded(tmp_path: Path) -> None:
     ast.parse(text)
 
 
+def test_public_definitions_keep_their_docstrings(tmp_path: Path) -> None:
+    package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
+    (package / "public.py").write_text("from .core.counts import runs\n")
+    assert COUNTS[COUNTS.index("# how many") :] in joined(package, "core/counts.py")
+
+
 def test_blocks_for_type_checkers_stay(tmp_path: Path) -> None:
     block = "if TYPE_CHECKING:\n    from typing_extensions import Unpack\n"
     files = {name: f"from typing import TYPE_CHECKING\n\n{block}\n{name[-1].upper()} = 1\n" for name in ("x_a", "x_b")}
     text = joined(write(tmp_path, **files), "x/a.py", "x/b.py")
     assert text.count("from typing import TYPE_CHECKING\n") == 1
     assert text.count(block) == 2
+
+
+def test_imports_within_the_package_for_type_checkers_are_dropped(tmp_path: Path) -> None:
+    """So two files can name each other's classes."""
+    head = "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n"
+    files = {
+        "core_a": f"{head}if TYPE_CHECKING:\n    from .b import B\n\n\nclass A:\n    b: B\n",
+        "core_b": "from .a import A\n\n\nclass B:\n    a = A\n",
+        "core_c": f"{head}if TYPE_CHECKING:\n    from x import Y\n\n    from .b import B\n\nC = 1\n",
+    }
+    package = write(tmp_path, **files)
+    text = joined(package, "core/a.py", "core/b.py")
+    assert "TYPE_CHECKING" not in text
+    assert [file.file for file in closure(package, [("core/a.py", "A")])] == ["core/a.py"]
+    assert joined(package, "core/c.py").endswith("if TYPE_CHECKING:\n    from x import Y\n\n\nC = 1\n")
 
 
 REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
@@ -190,7 +208,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "in a function": ({"core_a": "def f():\n    from .b import B\n    return B\n"}, ("core/a.py:2", "in no function")),
     "in a class": ({"core_a": "class A:\n    from .b import B\n"}, ("core/a.py:2", "in no function, class or block")),
     "in a block": (
-        {"core_a": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .b import B\n"},
+        {"core_a": "import sys\n\nif sys.argv:\n    from .b import B\n"},
         ("core/a.py:4", "in no function, class or block"),
     ),
     "star": ({"core_a": "from .b import *\n"}, ("core/a.py:1", "`import *`")),
@@ -269,9 +287,49 @@ def test_only_what_a_name_needs(tmp_path: Path) -> None:
     assert names["wanted"]() == float("inf")  # type: ignore[operator]
 
 
+METHODS = """class Shape(dict):
+    \"\"\"A shape.\"\"\"
+
+    sides: int
+
+    def __len__(self):
+        return self.sides
+
+    def area(self):  # why
+        return self.width() * self.height
+
+    def unused(self):
+        return helper()
+
+    @property
+    def height(self):
+        return 2
+
+    def width(self):
+        return 3
+
+    def edges(self):
+        return self.unused()
+
+
+def helper():
+    return 0
+"""
+
+
+def test_only_methods_that_are_mentioned(tmp_path: Path) -> None:
+    """As attributes of anything, or as those that callers use; and those that Python calls."""
+    package = write(tmp_path, core_a=METHODS)
+    text = amalgam(closure(package, [("core/a.py", "Shape")], ["area"]), HEADER)
+    first, _, rest = METHODS[: METHODS.index("    def edges")].partition(
+        "    def unused(self):\n        return helper()\n\n"
+    )
+    assert text.endswith(f"{first}{rest}".rstrip() + "\n")
+
+
 @pytest.mark.parametrize("folder", metric_folders(ROOT), ids=lambda folder: folder.name)
 def test_a_kernel_holds_statements_of_its_sources(folder: Path) -> None:
-    """Word for word and in their order, below the docstring of their file."""
+    """As they are read, and in their order, below the docstring of their file."""
     kernel = (folder / "_kernel.py").read_text()
     head, *sections = kernel.split("\n\n\n# ---- ")
     assert head.startswith("# Generated by spaces/sync.py from openworld_metrics")
@@ -280,7 +338,7 @@ def test_a_kernel_holds_statements_of_its_sources(folder: Path) -> None:
         comment, _, text = section.rstrip("\n").partition("\n\n")
         rule, *said = comment.split("\n")
         module = read(ROOT / "shared", rule.split()[0])
-        assert "\n".join(line[2:] for line in said[1:]) == module.docstring
+        assert "\n".join(line[2:] for line in said) == module.docstring
         for statement in module.statements:
             text = text.removeprefix(statement.text.lstrip("\n")).lstrip("\n")
         assert text == "", rule

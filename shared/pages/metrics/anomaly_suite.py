@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite
+from ...anomaly.anomaly_suite import AnomalySuite, check_levels
 from ...anomaly.maps import level_sides
-from ...anomaly.options import check_levels
 from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite
-from ...anomaly.options import check_ignore_value, check_regions
+from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_regions
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
 from ..images import image_size

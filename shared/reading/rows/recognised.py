@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays.checks import as_counts
-from ...metric.arguments import COUNTS
 from ...metric.groups import GROUPS
+from ...metric.states import COUNTS
 from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp

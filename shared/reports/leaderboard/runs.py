@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ...arrays.compacting import rows_and_places
-from ...metric.bootstrap import Part, fingerprint
+from ...metric.bootstrap import Part, content_digest
 from ...metric.prepared import Prepared
 from ...metric.results import Rate, Results, mean, mean_results, rates_of
 
@@ -28,7 +29,7 @@ class Runs(Prepared):
         self.runs, self._rates = runs, rates
         every, first = [run.rows() for run in runs], runs[0]
         kept = every[0] >= 0
-        order = _order([fingerprint(run, own, sorted(own, key=str)) for run, own in zip(runs, rates)], every)
+        order = _order([*map(content_digest, runs)], every)
         columns = [first.strata[every[0][kept]], *(every[i][kept] for i in order)]
         (kinds, *rows), _, of_entries = rows_and_places(columns)
         self._columns = dict(zip(order, rows))
@@ -62,10 +63,14 @@ class Runs(Prepared):
         """The row of each entry of a run, and behind them that of each run."""
         return self._rows
 
-    def beside(self, models: Sequence[Prepared]) -> Runs:
+    def contents(self) -> Iterable[bytes]:
+        """The contents of each run, in their order."""
+        return chain.from_iterable(self.runs[i].contents() for i in self._columns)
+
+    def aligned_with(self, models: Sequence[Prepared]) -> Runs:
         """The same with rows merged as those of all runs of all models are."""
         every = [run for model in models if isinstance(model, Runs) for run in model.runs]
-        return Runs([run.beside(every) for run in self.runs], self._rates)
+        return Runs([run.aligned_with(every) for run in self.runs], self._rates)
 
 
 def parts_of_runs(runs: Sequence[Sequence[Part]]) -> Sequence[Part]:
@@ -82,13 +87,12 @@ def parts_of_runs(runs: Sequence[Sequence[Part]]) -> Sequence[Part]:
     ]
 
 
-def _order(keys: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> list[int]:
-    """An order of runs by what they hold: by their rates in resamples and, of equal ones, by their samples.
+def _order(names: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+    """An order of runs by what their rows hold and, of equal ones, by their samples.
 
     A sample is known by its rows in all runs, whatever their order, and a run by the samples of each of its rows. Runs
     that still look alike, such as copies, keep their order.
     """
-    names = [key.tobytes() for key in keys]
     if len({*names}) < len(names):
         ranks = [sorted({*names}).index(name) for name in names]
         width = max(int(own.max()) for own in rows) + 2
