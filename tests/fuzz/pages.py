@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
+from openworld_metrics.pages.data import read
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import Form, data_frame
-from openworld_metrics.pages.reading.uploads import read_files
 from openworld_metrics.pages.runner import Runner, explain
 from tests import cases
 from tests.fuzz import maps
@@ -332,9 +332,9 @@ def run_upload(case: Case) -> None:
     value: Upload = case.value
     write_files(value.files, case.folder)
     page = runner_of(value.name).page
-    source, tag = page.sources[value.source], f"_{value.source + 1}" if value.source else ""
     paths = [case.folder / file for file in value.files]
-    found = case.attempt(functools.partial(read_files, paths, source.readers, tag))
+    inputs = [paths if place == value.source else [] for place in range(len(page.sources))]
+    found = case.attempt(lambda: read(page, [], inputs).arguments())
     check_refusal(found, case.folder)
     check_files(value.files, case.folder)
 

@@ -17,7 +17,7 @@ from ..archives import Archives
 from ..limits import Limits
 from ..places import files_below, unsigned
 from ..reasons import named
-from ..tables.files import STANDARD_INPUT, Table, read_table, whole
+from ..tables.files import STANDARD_INPUT, Table, check_names, read_table, whole
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .cells import as_numbers, is_blank, side_of_name
 from .guesses import guessed, says_confidence
@@ -135,6 +135,8 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
     if isinstance(files, Table):
         return Opened(files)
     if hasattr(files, "columns") and hasattr(files, "iloc"):
+        with named("table"):
+            check_names([str(name).strip() for name in files.columns], limits)
         return Opened(table_of_frame(files))
     paths: list[Path] = []
     for place in [files] if isinstance(files, (str, os.PathLike)) else files:

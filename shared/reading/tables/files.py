@@ -9,9 +9,10 @@ import codecs
 import re
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, count
+from itertools import chain, count as counting
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from .arrays import read_npy, read_npz
 BATCH = 8192  # rows of a Parquet file that are read at a time
 STANDARD_INPUT = Path("-")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz", ".npy", ".json", ".jsonl", ".pt")
+_LONGEST_LINE = 1_000_000  # bytes of a line of names that is looked at
 _FRACTION = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
@@ -58,7 +60,7 @@ class Table(NamedTuple):
 
     def _free(self, name: str, stem: str) -> str:
         """A name that no array has."""
-        names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in count(2)))
+        names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
         return next(free for free in names if free not in self.arrays)
 
 
@@ -142,6 +144,7 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
     if path != STANDARD_INPUT and suffix not in SUFFIXES:
         raise ValueError(f"{limits.shown(path)}: expected a file ending in {', '.join(SUFFIXES)}, or -")
     with named(limits.shown(path)):
+        check_names(_stated(path, suffix), limits)  # before a long list of them takes gigabytes
         if path == STANDARD_INPUT:
             content = _standard_input()
             table = _of_text(content, path, names) if isinstance(content, bytes) else _of_json(content, "values")
@@ -162,15 +165,39 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
         else:
             parse = parse_json if suffix == ".json" else parse_json_lines
             table = _of_json(parse(path.read_bytes()), path.stem)
-        _check_names([*table.arrays], limits)
+        check_names([*table.arrays], limits)
     return table._replace(files=dict.fromkeys(table.arrays, limits.shown(path)))
 
 
-def _check_names(names: Sequence[str], limits: Limits) -> None:
+def _stated(path: Path, suffix: str) -> list[str]:
+    """The columns that a file declares before it is read: names for .npz and .parquet, positions for .csv.
+
+    Any other error in the file is left to its reader.
+    """
+    try:
+        if suffix == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return archive.namelist()
+        if suffix == ".parquet":
+            from pyarrow.parquet import read_schema
+
+            return list(read_schema(path).names)
+        if suffix == ".csv":
+            with path.open("rb") as file:
+                line = file.read(_LONGEST_LINE).lstrip().partition(b"\n")[0]
+            return [str(place) for place in range(1 + line.count(b","))]
+    except Exception:  # libraries raise errors of many types
+        return []
+    return []
+
+
+def check_names(names: Sequence[str], limits: Limits) -> None:
     """Raise ValueError for too many columns, two of one name, and a name that is too long or invalid in UTF-8."""
     if len(names) > limits.columns:
         raise ValueError(f"expected at most {limits.columns:,} columns, got {len(names):,}")
-    for name in names:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"expected columns of different names, got {count} named {name[:99]!r}")
         if len(name) > limits.name:
             raise ValueError(f"expected names of at most {limits.name} characters, got one of {len(name):,}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
@@ -196,9 +223,7 @@ def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
 
 def check_header(names: Sequence[str], *, headless: bool) -> None:
     """Raise ValueError for two columns of one name, and for a header with a fraction, which may be the first row."""
-    twice = [name for name in names if names.count(name) > 1] if len({*names}) < len(names) else []
-    if twice:
-        raise ValueError(f"expected columns of different names, got {names.count(twice[0])} named {twice[0]!r}")
+    check_names(names, COMMANDS)
     value = next((name for name in names if not headless and _FRACTION.fullmatch(name.strip())), None)
     if value is not None:
         raise ValueError(
