@@ -209,15 +209,9 @@ class TrueClasses(Column):
     """True classes (N,): ids, or names of classes, which the names of the score columns turn into ids."""
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """The only array of integers, or of words that are names of other columns or mean known or unknown."""
-        words = [
-            name
-            for name, array in arrays.items()
-            if array.dtype.kind in "OU"
-            and len(array)
-            and any(cell in arrays for cell in {*array.tolist()})
-            and all(cell in arrays or is_blank(cell) or side_of(cell) for cell in {*array.tolist()})
-        ]
+        """The only array of words of which half or more are names of other columns, or else of integers."""
+        cells = {name: distinct(array) for name, array in arrays.items() if array.dtype.kind in "OU"}
+        words = [name for name, own in cells.items() if own and 2 * len({*own} & {*arrays}) >= len(own)]
         return words if len(words) == 1 else super().guess_by_values(arrays)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:

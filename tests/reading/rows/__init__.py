@@ -1,0 +1,1 @@
+"""Tests of tables and arrays as columns of a metric."""

@@ -1,0 +1,199 @@
+"""The page, the command and Python read the same tables: the same columns, names, census, guesses and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from openworld_metrics import read
+from openworld_metrics.loading import metric_class
+from openworld_metrics.pages.data import read as read_page
+from openworld_metrics.pages.metrics import page_of
+from tests.conftest import Run
+
+
+class Case(NamedTuple):
+    """Files of a metric by name, the columns that they hold, or the error that they give, and choices."""
+
+    metric: str
+    files: Mapping[str, Any]
+    expected: Mapping[str, Any] | str
+    guesses: str = ""
+    choices: Mapping[str, Any] = {}
+
+
+TABLE = "msp,label\n0.9,0\n0.2,1\n0.7,0\n0.8,1\n"
+SCORES, LABELS = [0.9, 0.2, 0.7, 0.8], [0, 1, 0, 1]
+OOD = {"predictions": SCORES, "references": LABELS}
+LOGITS = [[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.1, 0.8]]
+NAMED = "cat,dog,fox,true_class\n" + "".join(
+    f"{','.join(map(str, row))},{word}\n" for row, word in zip(LOGITS, ("cat", "dog", "fox", "cat"))
+)
+TOPK = {"predictions": LOGITS, "references": [0, 1, 2, 0]}
+OPEN = {**TOPK, "references": [0, 1, 2, -1], "open_scores": [0.1, 0.4, 0.2, 0.9]}
+OPEN_TABLE = "\n".join(
+    f"{line},{more}"
+    for line, more in zip(NAMED.replace("fox,cat", "fox,elk").splitlines(), ("open_score", 0.1, 0.4, 0.2, 0.9))
+).replace("0.1,0.1,0.8,cat", "0.1,0.1,0.8,unknown")
+
+CASES = {
+    "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
+    "tabs and decimal commas": Case("ood_bench", {"x.tsv": TABLE.replace(",", "\t").replace(".", ",")}, OOD),
+    "words for labels": Case("ood_bench", {"x.csv": "msp,set\n0.9,ID\n0.2,ood\n0.7,in-distribution\n0.8,OOD\n"}, OOD),
+    "true and false": Case("ood_bench", {"x.csv": "msp,is_ood\n0.9,false\n0.2,true\n0.7,false\n0.8,true\n"}, OOD),
+    "percent": Case("ood_bench", {"x.csv": "msp,label\n90%,0\n20 %,1\n70%,0\n80%,1\n"}, OOD),
+    "a confidence": Case(
+        "ood_bench",
+        {"x.csv": TABLE.replace("msp", "max_softmax")},
+        {**OOD, "predictions": [-score for score in SCORES]},
+        "predictions is -max_softmax",
+    ),
+    "a minus": Case(
+        "ood_bench",
+        {"x.csv": TABLE},
+        {**OOD, "predictions": [-score for score in SCORES]},
+        choices={"columns": {"predictions": ["-msp"]}},
+    ),
+    "two sides by names": Case(
+        "ood_bench",
+        {"id.csv": "score\n0.9\n0.7\n", "ood.csv": "score\n0.2\n0.8\n0.4\n"},
+        {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
+        "id.csv holds known samples, ood unknown ones, by their names",
+    ),
+    "two sides of arrays": Case(
+        "ood_bench",
+        {"known.npy": [0.9, 0.7], "unknown_svhn.npy": [0.2, 0.8, 0.4]},
+        {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
+        "known.npy holds known samples",
+    ),
+    "two sides that do not say which": Case(
+        "ood_bench",
+        {"a.csv": "score\n0.9\n0.7\n", "b.csv": "score\n0.2\n0.8\n0.4\n"},
+        "a.csv, b.csv: expected names that say which file holds known samples",
+    ),
+    "known rows with a set": Case(
+        "ood_bench",
+        {"x.csv": "msp,label,dataset\n0.9,0,cifar10\n0.2,1,svhn\n0.7,0,cifar10\n0.8,1,texture\n"},
+        {**OOD, "groups": [None, "svhn", None, "texture"]},
+        "samples of cifar10 are known, and belong to every group",
+    ),
+    "counts": Case(
+        "ood_bench", {"x.csv": "msp,label,count\n0.9,0,2\n0.2,1,1\n0.7,0,1\n0.8,1,3\n"}, {**OOD, "counts": [2, 1, 1, 3]}
+    ),
+    "names of classes": Case(
+        "accuracyk", {"x.csv": NAMED}, TOPK, "references are names of the columns of class scores"
+    ),
+    "names of classes, one unknown": Case("openauc", {"x.csv": OPEN_TABLE}, OPEN),
+    "a name that is no class": Case(
+        "accuracyk",
+        {"x.csv": NAMED.replace("fox\n", "elk\n")},
+        "references: expected names of the columns of scores, cat, dog, fox, got 'elk'",
+    ),
+    "classes from 1": Case(
+        "accuracyk",
+        {
+            "x.csv": "p_1,p_2,p_3,label\n"
+            + "".join(f"{','.join(map(str, row))},{1 + i % 3}\n" for i, row in enumerate(LOGITS))
+        },
+        TOPK,
+        "references count classes from 1",
+    ),
+    "logits and labels": Case("accuracyk", {"x.npz": {"logits": LOGITS, "labels": [0, 1, 2, 0]}}, TOPK),
+    "arrays of two files": Case("accuracyk", {"logits.npy": LOGITS, "labels.npy": [0, 1, 2, 0]}, TOPK),
+    "records": Case(
+        "ood_bench", {"x.jsonl": "".join(json.dumps(dict(msp=s, label=t)) + "\n" for s, t in zip(SCORES, LABELS))}, OOD
+    ),
+    "parquet": Case("ood_bench", {"x.parquet": {"msp": SCORES, "label": LABELS}}, OOD),
+    "a row to leave out": Case(
+        "ood_bench",
+        {"x.csv": TABLE + "?,1\n"},
+        "x.csv: msp, line 6: '?' is not a number. Fix the file, or leave out this row of 5 (leave_out=True",
+    ),
+    "a row that is left out": Case("ood_bench", {"x.csv": TABLE + "?,1\n"}, OOD, choices={"leave_out": True}),
+    "a first row without names": Case("ood_bench", {"x.csv": "0.9,id\n0.2,ood\n"}, "expected names in the first line"),
+    "an unknown ending": Case("ood_bench", {"x.pkl": "?"}, "x.pkl: expected a file ending in .csv, .tsv"),
+    "two columns of one name": Case(
+        "ood_bench", {"x.csv": "a,a,label\n1,2,0\n"}, "expected columns of different names"
+    ),
+    "an archive": Case("ood_bench", {"x.zip": {"x.csv": TABLE}}, OOD),
+}
+WRITERS: dict[str, Callable[[Path, Any], object]] = {
+    ".npy": lambda path, content: np.save(path, content),
+    ".npz": lambda path, content: np.savez(path, **{name: np.asarray(array) for name, array in content.items()}),
+    ".parquet": lambda path, content: pd.DataFrame(content).to_parquet(path),
+}
+
+
+def write(path: Path, content: Any) -> None:
+    if path.suffix == ".zip":
+        import zipfile
+
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
+    else:
+        WRITERS.get(path.suffix, Path.write_text)(path, content)
+
+
+def plain(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(column, dtype=object).tolist() for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
+    case, files = CASES[name], []
+    for file, content in case.files.items():
+        write(Path(file), content)
+        files.append(Path(file))
+    chosen = dict(case.choices.get("columns", {}))
+    leave_out = bool(case.choices.get("leave_out"))
+    arguments = [f"--{column.replace('_', '-')}={','.join(names)}" for column, names in chosen.items()]
+    command = ["compute", case.metric, *map(str, files), *arguments, *["--leave-out"] * leave_out]
+    page = page_of(case.metric)
+    if isinstance(case.expected, str):
+        for door in (
+            lambda: read(case.metric, files, **case.choices),
+            lambda: read_page(page, [], [files], chosen, leave_out=leave_out).arguments(),
+        ):
+            with pytest.raises((ValueError, TypeError)) as raised:
+                door()
+            assert case.expected in str(raised.value)
+        code, output, errors = run(*command)
+        assert (code, output) == (2, "")
+        assert case.expected in errors
+        return
+    reading = read(case.metric, files, **case.choices)
+    held = read_page(page, [], [files], chosen, leave_out=leave_out)
+    assert plain(reading.columns) == plain(case.expected)
+    assert [*reading.models] == [*held.reading.models]
+    assert plain(held.reading.columns) == plain(case.expected)
+    for field in ("guesses", "notes", "samples", "census", "contents"):
+        assert getattr(held.reading, field) == getattr(reading, field), field
+    assert case.guesses in "; ".join(reading.guesses)
+    code, output, errors = run(*command)
+    assert code == 0, errors
+    assert json.loads(output) == metric_class(case.metric)().compute(**reading.columns)
+    for sentence in (*reading.guesses, *reading.notes):
+        assert sentence in errors
+
+
+def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for number in range(50):
+        size = int(rng.integers(6, 30))
+        wrong = rng.random(size) < 0.3
+        wrong[:4] = False
+        cells = ["?" if bad else f"{score:.3f}" for bad, score in zip(wrong, rng.random(size))]
+        rows = "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells))
+        path = tmp_path / f"{number}.csv"
+        path.write_text(f"score,label\n{rows}")
+        reading = read("ood_bench", path, leave_out=True)
+        assert reading.census.there("rows") == size
+        assert len(reading.columns["predictions"]) == reading.census.used["rows"] == size - np.count_nonzero(wrong)
+        assert sum(map(len, reading.census.left_out.values())) == np.count_nonzero(wrong)
