@@ -52,12 +52,14 @@ def are_numbers(value: np.ndarray) -> np.ndarray:
 
 def is_blank(cell: Any) -> bool:
     """Whether a cell is empty, missing or white space."""
-    return _is_missing(cell) or not str(cell).strip()
+    return not cell.strip() if isinstance(cell, str) else _is_missing(cell)
 
 
 def _is_missing(cell: Any) -> bool:
     """Whether a cell is None, NaN, or pandas' NA or NaT."""
-    return cell is None or str(cell) in ("<NA>", "NaT") or (isinstance(cell, float) and math.isnan(cell))
+    if isinstance(cell, (int, str)):
+        return False
+    return math.isnan(cell) if isinstance(cell, float) else cell is None or str(cell) in ("<NA>", "NaT")
 
 
 def are_missing(value: np.ndarray) -> np.ndarray:

@@ -71,9 +71,8 @@ class Split:
         if len(self.ids) < 2:
             return []
         (first, predicted), (second, true) = ((name, [*dict.fromkeys(rows)]) for name, rows in self.ids.items())
-        alone, empty = (
-            [one for one in own if one not in {*other}] for own, other in ((predicted, true), (true, predicted))
-        )
+        there = ({*true}, {*predicted})
+        alone, empty = ([one for one in own if one not in other] for own, other in zip((predicted, true), there))
         if predicted and true and len(alone) == len(predicted):
             raise ValueError(
                 f"images: expected names that are in both inputs, got {some(predicted)} and {some(true)}: "

@@ -22,6 +22,7 @@ from .cells import (
     as_floats,
     as_labels,
     as_numbers,
+    distinct,
     is_blank,
     is_label,
     number_of,
