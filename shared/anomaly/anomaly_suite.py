@@ -61,6 +61,9 @@ class AnomalySuite(AnomalyOptions):
     countable_tables = {"normal_counts": ("normal",)}
     truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
+    selecting = AnomalyOptions.selecting | {
+        *("integration_limits", "levels", "points", "thresholds", "components", "per_image")
+    }
 
     def reduce(
         self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None

@@ -14,7 +14,6 @@ from ..evaluation.samples import SAMPLES, samples_of
 from ..formats.tables.columns import file_of, names_in
 from ..formats.tables.first_line import unsigned
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..formats.written.flat import KINDS
 from ..formats.written.results import as_json
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
@@ -114,7 +113,7 @@ def ood(
     note = "; ".join(filter(None, notes))
     lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
-    deliver(text, *saving(save, {**results, KINDS: summary.kinds(), **kept}))
+    deliver(text, *saving(save, {**results, **summary.record(), **kept}))
 
 
 def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:

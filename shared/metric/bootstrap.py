@@ -22,6 +22,7 @@ from ..arrays.threads import in_threads, threads_for
 from .groups import ALL, check_names, is_below, prefixes
 from .prepared import MissingClassError, Prepared
 from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
+from .signature import changed_options, signature_of
 from .states import joined, num_samples
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
@@ -303,7 +304,8 @@ def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) 
 def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 

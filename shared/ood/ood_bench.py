@@ -88,6 +88,7 @@ class OODBench(Metric):
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
     unknownness = frozenset({"predictions"})
+    selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
     in_value: int | Literal["rest"] = 0

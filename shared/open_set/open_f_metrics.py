@@ -156,6 +156,7 @@ class MacroOpenF(OpenF):
     """
 
     name = "macro_open_f"
+    selecting = OpenF.selecting | {"decisions"}
 
     threshold: float | None = None
     decisions: bool = False

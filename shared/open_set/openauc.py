@@ -98,6 +98,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None

@@ -109,7 +109,8 @@ def without_intervals(summary: Summary) -> Summary:
         }
 
     groups = summary.groups
-    return Summary(bare(summary.results), groups and {name: bare(row) for name, row in groups.items()})
+    rows = groups and {name: bare(row) for name, row in groups.items()}
+    return summary._replace(results=bare(summary.results), groups=rows)
 
 
 def _is_quick(metric: Metric) -> bool:
