@@ -67,10 +67,10 @@ def differing(first: str, second: str) -> list[str]:
     >>> differing("openauc|ood_cost:0.5|v0.1.0", "openauc|v0.2.0")
     ['ood_cost', 'version']
     """
-    one, other = map(_parts, (first, second))
+    one, other = map(_values_by_option, (first, second))
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
-def _parts(signature: str) -> dict[str, str]:
+def _values_by_option(signature: str) -> dict[str, str]:
     metric, *options, version = signature.split("|")
     return {"metric": metric, **dict(option.split(":", 1) for option in options), "version": version}

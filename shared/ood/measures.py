@@ -184,7 +184,7 @@ def metric_list(metrics: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(1 << 8)
-def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str = "out") -> Measures:
+def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
     """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores.
 
     Rates are of the OOD samples as positives, or of the in-distribution ones: see `OODBench`.

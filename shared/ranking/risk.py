@@ -85,7 +85,7 @@ class _Risks(NamedTuple):
     out_of_order: bool
 
 
-def _part(counts: Counts) -> _Risks:
+def _risks_of(counts: Counts) -> _Risks:
     total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
     precise = _precise_sum(counts) if number <= _FEW else total
     return _Risks(total, precise, bool(counts.fp[-1] > 0))
@@ -102,7 +102,7 @@ def _precise_sum(counts: Counts) -> int:
 
 def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
     def part(counts: Counts, was_cut: Array) -> _Risks:
-        risks, margin = _part(order(counts, was_cut)), sign * _margin(counts, was_cut)
+        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
         return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
 
     return part
@@ -151,8 +151,8 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
     return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
 
 
-AURC = Quantity(_part, _area, False, _BOUNDS)
-AUARC = Quantity(_part, _area_of_right, True, _BOUNDS)
-E_AURC = Quantity(_part, _excess, False, _BOUNDS)
-PRR = Quantity(_part, _rejection_ratio, True, _BOUNDS)
+AURC = Quantity(_risks_of, _area, False, _BOUNDS)
+AUARC = Quantity(_risks_of, _area_of_right, True, _BOUNDS)
+E_AURC = Quantity(_risks_of, _excess, False, _BOUNDS)
+PRR = Quantity(_risks_of, _rejection_ratio, True, _BOUNDS)
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))

@@ -79,7 +79,11 @@ def test_a_fitted_threshold(made: Detections, run: Run) -> None:
         saved = {"decision": "score > threshold", "of": ["samples"], "threshold": confidences[i]}
         Path("t.json").write_text(json.dumps(saved))
         code, output, _ = run(*FILES, *CLASSES, "--conf", "t.json", "--no-standard")
-        assert (code, json.loads(output)) == (0, above[i])
+        found = json.loads(output)
+        assert above[i]["options"].pop("conf_threshold") == pytest.approx(found["options"].pop("conf_threshold"))
+        assert found.pop("signature").startswith("openset_detection|")
+        assert above[i].pop("signature").startswith("openset_detection|")
+        assert (code, found) == (0, above[i])
     for wrong, message in ((1.5, "1.5 is not in the range 0<=x<=1"), (-math.inf, "-inf is not in the range")):
         Path("t.json").write_text(json.dumps({**saved, "threshold": wrong}))
         code, output, errors = run(*FILES, *CLASSES, "--conf", "t.json")
