@@ -27,10 +27,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
-from itertools import chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
@@ -1588,10 +1589,14 @@ class Summary(NamedTuple):
 
     results: of all samples, or the means
     groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
+    signature: of the metric that computed them
+    options: of this metric, those that differ from their defaults, for JSON
     """
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1614,16 +1619,20 @@ class Summary(NamedTuple):
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
+    def record(self) -> dict[str, Any]:
+        """The entries that describe saved results: the kinds of their keys, their signature and their options."""
+        return {"kinds": self.kinds(), "signature": self.signature, "options": dict(self.options)}
+
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def kind_of(result: Any) -> dict[str, Any]:
@@ -1747,6 +1756,63 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+#
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+#
+#     openset_detection|known_classes:0,1|protocol:owod|v0.1.0
+#
+# Results with equal signatures can be compared, whatever the order of their samples, their batches and their device.
+# Source: Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018.
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values.
+
+    >>> option_text((1.0, 0.5)), option_text(True), option_text({"can": 1}), option_text("owod")
+    ('1,0.5', 'true', 'can=1', 'owod')
+    """
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -2263,7 +2329,8 @@ def results_and_replicates(metric: Any, states: StatesByGroup, name: str = ALL) 
 def assembled(metric: Any, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -2394,6 +2461,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2415,6 +2483,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -2488,6 +2557,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -3822,8 +3901,9 @@ def _parts_of_runs(
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
     for run in runs(positives, negatives, None, within):
+        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
         for column, quantity in zip(columns, wanted.values()):
-            column.append(quantity.part(run))
+            column.append(parts[quantity.part])
     return columns
 
 
@@ -3890,18 +3970,18 @@ def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...
     for name, rate in results.items():
         between = ends.get(name)
         if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
+            bounded[name] = rate._replace(error=error_of(rate.value, between, share=rate.share))
         elif name in ends:
             bounded[name] = rate
     return bounded
 
 
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
+def error_of(value: float, ends: tuple[float, ...], *, share: bool = True) -> float:
+    """The distance to the farther end, rounded up; of shares at most 1."""
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
+    return min(1.0, error) if share else error
 
 
 def check_bits(significant_bits: Any) -> int | None:
@@ -4494,17 +4574,23 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
-# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
+# ---- ranking/risk.py -------------------------------------------------------------------------------------------------
 #
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 #
+# Samples are accepted in ascending order of their scores. With e(k) errors expected among the first k of N, and ties in
+# random order, the coverage is k/N, the risk e(k)/k and the generalised risk e(k)/N.
+#
 # If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
-# clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
+# clipped to [0, 1]. So a mean over coverages is a sum over the errors.
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
+_UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
 _MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
 _SERIES = 32  # from where the series of harmonic numbers is exact in float64
 _NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+_FEW = 1 << 8  # samples, of which sums are taken in integers
+_HARMONIC = [*accumulate(((1 << _UNIT) // k for k in range(1, _FEW + 1)), initial=0)]
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
@@ -4526,7 +4612,7 @@ def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
     return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
 
 
-def _sum_over_errors(counts: Counts) -> int:
+def sum_of_risks(counts: Counts) -> int:
     """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
 
     1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
@@ -4543,25 +4629,52 @@ def _sum_over_errors(counts: Counts) -> int:
 def _margin(counts: Counts, was_cut: Array) -> int:
     """The most that rounding may add to the sum if several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
+    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (_UNIT - _MARGIN_BITS)
 
 
-def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
-
-
-def area_of_sum(total_risk: int, number: int) -> float:
+def mean_risk(total_risk: int, number: int) -> float:
     """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+    return min(1.0, total_risk / (number << _UNIT))
 
 
-def both_sides(first: Side, second: Side) -> Side:
-    """Merge the samples of two sides into one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None and second.before is None:
-        return as_side(scores)
-    return as_side(scores, xp.concat([first.sizes, second.sizes]))
+class _Risks(NamedTuple):
+    """Of a run of errors: the sum of risks, once more but exact to 2^-90 if samples are few, and whether some error
+    does not score higher than all right samples.
+    """
+
+    total: int
+    precise: int
+    out_of_order: bool
+
+
+def _risks_of(counts: Counts) -> _Risks:
+    total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
+    precise = _precise_sum(counts) if number <= _FEW else total
+    return _Risks(total, precise, bool(counts.fp[-1] > 0))
+
+
+def _precise_sum(counts: Counts) -> int:
+    last, total = _HARMONIC[counts.num_positives + counts.num_negatives], 0
+    for size, before, tied in zip(*(column.tolist() for column in (counts.sizes, *places(counts)))):
+        through = _HARMONIC[before + tied]
+        mean = (1 << _UNIT) - before * (through - _HARMONIC[before]) // tied
+        total += size * (mean + last - through)
+    return total
+
+
+def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
+    def part(counts: Counts, was_cut: Array) -> _Risks:
+        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
+        return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
+
+    return part
+
+
+_BOUNDS = Bounds(_ends(negatives_first, 1), _ends(positives_first, -1))  # of what only rises, or only falls, with risks
+
+
+def _area(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    return mean_risk(sum(part.total for part in parts), num_errors + num_right) if num_right else 1.0
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
@@ -4569,27 +4682,24 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
     return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
 
 
-AURC = Quantity(
-    _sum_over_errors,
-    _area,
-    False,
-    Bounds(
-        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
-        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
-    ),
-)
-TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+AURC = Quantity(_risks_of, _area, False, _BOUNDS)
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
-# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
+# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
 #
-# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
+# Risk of a classifier that abstains: its areas and points by name, and with costs of errors.
+#
+# Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
+# misclassified or unknown.
+#
+# With costs, an accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
 # a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
 # So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
 # over a common denominator: each result is divided once.
 
-
+_AREAS = {"aurc": AURC, "augrc": AUGRC}
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 
@@ -4603,130 +4713,6 @@ class Costs(NamedTuple):
     unknown: Fraction
     wrong: Fraction
     unknown_share: Fraction | None = None
-
-
-class _Weights(NamedTuple):
-    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
-
-    loss_unknown: int
-    loss_wrong: int
-    unknown: int
-    known: int
-
-
-def risks_with_costs(
-    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
-) -> dict[str, float]:
-    """Risks of `risk_coverage` by name, with costs.
-
-    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
-    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
-    """
-    accepted = _accepted(unknown, wrong, right)
-    weights = _weights(unknown.total, wrong.total + right.total, costs)
-    risks = {}
-    for name, (kind, share) in wanted.items():
-        if kind == "aurc":
-            risks[name] = _area_with_costs(unknown, wrong, right, costs)
-        elif kind == "augrc":
-            risks[name] = _generalised_with_costs(accepted, weights)
-        elif kind == "risk@cov":
-            risks[name] = _risk_with_costs(share, accepted, weights, costs)
-        else:
-            risks[name] = _coverage_with_costs(share, accepted, weights)
-    return risks
-
-
-def _accepted(*sides: Side) -> list[np.ndarray]:
-    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
-    int64 each.
-    """
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = distinct_values(xp.concat(scores))
-    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
-    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
-
-
-def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
-    of_unknown, of_known = Fraction(1), Fraction(1)
-    if costs.unknown_share is not None:
-        if not num_unknown or not num_known:
-            raise ValueError(
-                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
-            )
-        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
-    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
-    unit = math.lcm(*(each.denominator for each in exact))
-    return _Weights(*(int(each * unit) for each in exact))
-
-
-def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
-    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
-    unknown, wrong, right = accepted
-    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
-    if most >= _LARGEST_INT:
-        unknown, wrong, right = (column.astype(object) for column in accepted)
-    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
-    return loss, weights.unknown * unknown + weights.known * (wrong + right)
-
-
-def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
-    if costs.unknown_share is not None:
-        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
-    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
-    total = unknown.total + wrong.total + right.total
-    sums = 0
-    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
-        if errors.total:
-            counts = runs(*sort_sides(errors, both_sides(*others)))
-            sums += int(cost * unit) * sum(map(AURC.part, counts))
-    return area_of_sum(sums, unit * total)
-
-
-def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
-    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
-
-    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
-        """2·∫ errors d(weighed), in counts."""
-        twice = errors[1:] + errors[:-1]
-        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
-
-    unknown, wrong, right = accepted
-    known = wrong + right
-    area = sum(
-        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
-        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
-    )
-    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
-    return area / (2 * whole**2)
-
-
-def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
-    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
-    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
-    if costs.unknown_share is not None:
-        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
-        at = int(np.argmax(enough))
-        return int(loss[at]) / int(weight[at])
-    # all weigh the same, so that weights are numbers of samples
-    counts = accepted[0] + accepted[1] + accepted[2]
-    number = least_reaching(coverage, int(counts[-1]))
-    at = int(np.searchsorted(counts, number))
-    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
-    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
-    return expected / (weights.known * number * tied)
-
-
-def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
-    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
-    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
-    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
-_AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
@@ -4810,74 +4796,135 @@ def _coverage_at(risk: float) -> Quantity:
 _POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 
-# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
+def both_sides(first: Side, second: Side) -> Side:
+    """Merge the samples of two sides into one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None and second.before is None:
+        return as_side(scores)
+    return as_side(scores, xp.concat([first.sizes, second.sizes]))
 
 
-Ends = tuple[float, ...]
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
 
 
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
-) -> dict[str, Ends | None]:
-    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs.
 
-    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
-    point was in the same bin, with all or part of the bin above it.
+    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
+    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
     """
-    bits = unknown.bits
-    assert bits is not None  # the caller's scores were cut
-    num_known = correct.total + wrong.total
-    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
-    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
-    return {
-        "openauc": tuple(wins / pairs for wins in over_correct),
-        "closed_set_accuracy": None,
-        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
-        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
-        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
-    }
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    risks = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            risks[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
 
 
-def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
-    if not known.total:
-        return 0, 0
-    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
-    return least, most
-
-
-def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most hits.
-
-    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
     """
-    enough = least_reaching(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below, through = zip(*(_below(side, threshold, bits) for side in known))
-    was_one = not _of_range(threshold, bits)
-    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = distinct_values(xp.concat(scores))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
 
-def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total or not correct.total:
-        return correct.total, correct.total
-    return _below(correct, unknown.at(accepted), bits)
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
 
 
-def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
-    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
-    return side.below_score(threshold), side.below_score(reached)
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
 
 
-def _of_range(threshold: float, bits: int) -> bool:
-    return bool(was_cut(np.asarray([threshold]), bits)[0])
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(sum_of_risks, counts))
+    return mean_risk(sums, unit * total)
+
+
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(coverage, int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
 
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
@@ -4889,6 +4936,8 @@ def _of_range(threshold: float, bits: int) -> bool:
 # accuracy of unknown against known at a true-positive rate.
 
 DEFAULT_TPR = 0.95
+TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+Ends = tuple[float, ...]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4920,6 +4969,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
@@ -5051,6 +5101,70 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     xp = array_namespace(state["classes"])
     known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
+
+
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
+) -> dict[str, Ends | None]:
+    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
+
+    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
+    point was in the same bin, with all or part of the bin above it.
+    """
+    bits = unknown.bits
+    assert bits is not None  # the caller's scores were cut
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
+    }
+
+
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
+    if not known.total:
+        return 0, 0
+    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
+    return least, most
+
+
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits.
+
+    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
+    """
+    enough = least_reaching(tpr, unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+
+
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
+
+
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:
