@@ -242,8 +242,8 @@ def selective(errors: Scores, right: Scores, name: str) -> Fraction:
     """Areas of risk; the perfect order accepts all right samples first."""
     share = Fraction(len(errors), len(errors) + len(right))
     area, best = (
-        risk_coverage(*sides, ["aurc"])["aurc"]
-        for sides in ((errors, right), ([1 + i for i, _ in enumerate(errors)], [0.0] * len(right)))
+        risk_coverage(one, other, ["aurc"])["aurc"]
+        for one, other in ((errors, right), ([1.0] * len(errors), [0.0] * len(right)))
     )
     numbers = {"aurc": area, "auarc": 1 - area, "e_aurc": area - best, "prr": (share - area) / (share - best)}
     exact: Fraction = numbers[name] if name in numbers else risk_coverage(errors, right, [name])[name]

@@ -87,7 +87,7 @@ def test_options_that_do_not_go_together() -> None:
     with pytest.raises(ValueError, match="threshold: expected None with a t_list, got both"):
         om.MacroOpenF(threshold=0.5, t_list=[0.5]).compute(**COLUMNS)
     with pytest.raises(TypeError, match="micro_open_f has no argument 'decisions'"):
-        om.MicroOpenF(decisions=True)  # type: ignore[call-arg]
+        om.MicroOpenF(decisions=True)
 
 
 def test_intervals_groups_and_comparisons() -> None:
