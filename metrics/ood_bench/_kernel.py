@@ -4826,7 +4826,8 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
             quantity = partial_auroc(bound, mcclish=partial[3] is not None)
             return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
-    hint = did_you_mean(name, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
+    meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
+    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
