@@ -71,6 +71,15 @@ def open_f(rng: Rng, n: int) -> tuple[Columns, Options]:
     return columns, {"t_list": [float(t) for t in scores(rng, 5)]} if rng.random() < 0.5 else {}
 
 
+def macro_open_f(rng: Rng, n: int) -> tuple[Columns, Options]:
+    columns, options = open_f(rng, n)
+    if rng.random() < 0.5:
+        options["decisions"] = True
+    if "t_list" not in options and rng.random() < 0.3:
+        options["threshold"] = float(rng.choice(columns["open_scores"]))
+    return columns, options
+
+
 def openauc(rng: Rng, n: int) -> tuple[Columns, Options]:
     columns = open_set(rng, n)
     options: Options = {"tpr": float(rng.choice([0.5, 0.75, 0.9, 0.95, 1.0]))}
@@ -87,7 +96,13 @@ def ood_bench(rng: Rng, n: int) -> tuple[Columns, Options]:
     labels = both_classes(rng, n)
     if rng.random() < 0.3:
         options |= {"in_value": 1, "out_value": 0}
-    return {"predictions": scores(rng, n), "references": labels}, options
+    columns = {"predictions": scores(rng, n), "references": labels}
+    if rng.random() < 0.5:
+        options["metrics"] += ["eer", "aurc", "e_aurc", "auarc", "augrc", "prr", f"pauroc@tpr{rng.integers(1, 100)}"]
+        options["metrics"] += [f"pauroc@fpr{rng.integers(1, 101)}", f"pauroc@fpr{rng.integers(1, 101)}_mcclish"]
+    if rng.random() < 0.3:
+        options["positive"] = "in"
+    return columns, options
 
 
 def boxes(rng: Rng, n: int) -> np.ndarray:
@@ -157,7 +172,7 @@ class Metric(NamedTuple):
 METRICS = {
     "accuracyk": Metric(accuracyk, ("predictions",)),
     "autkc": Metric(topk_scores, ("predictions",)),
-    "macro_open_f": Metric(open_f, ("open_scores",), ("macro_open_f_threshold",)),
+    "macro_open_f": Metric(macro_open_f, ("open_scores",), ("macro_open_f_threshold", "hos_max_threshold")),
     "micro_open_f": Metric(open_f, ("open_scores",), ("micro_open_f_threshold",)),
     "openauc": Metric(openauc, ("open_scores",)),
     "ood_bench": Metric(ood_bench, ("predictions",)),

@@ -117,8 +117,56 @@ def open_f(
     return results if t_list is None else {**results, f"{name}_curve": curve}
 
 
-def macro_open_f(t_list: Sequence[float] | None = None, **columns: Any) -> Results:
-    return open_f("macro_open_f", macro_f, t_list, columns)
+def decided(
+    predictions: Any, references: Labels, open_scores: Scores, t: float, open_labels: Labels | None = None
+) -> Results:
+    """Numbers of the decision among K + 1 classes, from n[c, d], samples of class c called d; U is the last class."""
+    predicted = [p if isinstance(p, int) else max(range(len(p)), key=p.__getitem__) for p in predictions]
+    known = [y >= 0 if open_labels is None else not open_labels[i] for i, y in enumerate(references)]
+    if isinstance(predictions[0], int):
+        unknown = 1 + max(*predicted, *(y for y, k in zip(references, known) if k))
+    else:
+        unknown = len(predictions[0])
+    n = [[0] * (unknown + 1) for _ in range(unknown + 1)]
+    for p, y, k, s in zip(predicted, references, known, open_scores):
+        n[y if k else unknown][p if s <= t else unknown] += 1
+    classes = range(unknown + 1)
+    true, called = [sum(n[c]) for c in classes], [sum(n[c][d] for c in classes) for d in classes]
+    f1 = [ratio(2 * n[c][c], true[c] + called[c]) for c in classes]
+    recall = {c: Fraction(n[c][c], true[c]) for c in classes if true[c]}
+    of_known = [value for c, value in recall.items() if c != unknown]
+    mean = sum(of_known, Fraction()) / len(of_known)
+    iou = [ratio(n[c][c], true[c] + called[c] - n[c][c]) for c in range(unknown)]
+    return {
+        "accuracy(K+1)": Fraction(sum(n[c][c] for c in classes), len(predicted)),
+        "f1(known)": sum(f1[:-1], Fraction()) / unknown,
+        "f1(unknown)": f1[-1],
+        "f1(K+1)": sum(f1, Fraction()) / (unknown + 1),
+        "os*": mean,
+        "unk": recall[unknown],
+        "hos": f_score(mean, recall[unknown]),
+        "os": sum(recall.values(), Fraction()) / len(recall),
+        "open_miou": sum(iou, Fraction()) / unknown,
+    }
+
+
+def macro_open_f(
+    t_list: Sequence[float] | None = None, threshold: float | None = None, decisions: bool = False, **columns: Any
+) -> Results:
+    results = open_f("macro_open_f", macro_f, t_list if threshold is None else [threshold], columns)
+    if threshold is not None:
+        del results["macro_open_f_curve"]
+    if not decisions:
+        return results
+    at = float(results["macro_open_f_threshold"])
+    thresholds = sorted(set(columns["open_scores"])) if t_list is None else t_list
+    curve = [decided(**columns, t=t) for t in thresholds]
+    hos = [row["hos"] for row in curve]
+    results |= {**decided(**columns, t=at), "hos_max": max(hos)}
+    results["hos_max_threshold"] = Fraction(thresholds[hos.index(max(hos))])
+    if t_list is not None:
+        results |= {f"{name}_curve": [row[name] for row in curve] for name in curve[0]}
+    return results
 
 
 def micro_open_f(t_list: Sequence[float] | None = None, **columns: Any) -> Results:
@@ -190,6 +238,46 @@ def risk_coverage(errors: Scores, right: Scores, metrics: Sequence[str]) -> Resu
     return found
 
 
+def selective(errors: Scores, right: Scores, name: str) -> Fraction:
+    """Areas of risk; the perfect order accepts all right samples first."""
+    share = Fraction(len(errors), len(errors) + len(right))
+    area, best = (
+        risk_coverage(one, other, ["aurc"])["aurc"]
+        for one, other in ((errors, right), ([1.0] * len(errors), [0.0] * len(right)))
+    )
+    numbers = {"aurc": area, "auarc": 1 - area, "e_aurc": area - best, "prr": (share - area) / (share - best)}
+    exact: Fraction = numbers[name] if name in numbers else risk_coverage(errors, right, [name])[name]
+    return exact
+
+
+def roc(positives: Scores, negatives: Scores) -> list[tuple[Fraction, Fraction]]:
+    """FPR and TPR at each distinct score, from nothing on."""
+    points = [
+        (Fraction(fp, len(negatives)), Fraction(tp, len(positives))) for _, tp, fp in decisions(positives, negatives)
+    ]
+    return [(Fraction(), Fraction()), *points]
+
+
+def equal_error_rate(positives: Scores, negatives: Scores) -> Fraction:
+    for (x0, y0), (x1, y1) in pairwise(roc(positives, negatives)):
+        before, after = x0 + y0 - 1, x1 + y1 - 1
+        if before <= 0 <= after:
+            return x0 - before * (x1 - x0) / (after - before)
+    raise AssertionError
+
+
+def partial_auroc(positives: Scores, negatives: Scores, name: str) -> Fraction:
+    """Of names such as pauroc@fpr10, pauroc@fpr10_mcclish and pauroc@tpr80."""
+    rate, number, mcclish = re.fullmatch(r"pauroc@([ft]pr)([\d.]+)(_mcclish)?", name).groups()  # type: ignore[union-attr]
+    limit, points = Fraction(number) / 100, roc(positives, negatives)
+    if rate == "tpr":  # seen from the other corner of the square
+        limit, points = 1 - limit, [(1 - y, 1 - x) for x, y in reversed(points)]
+    area = area_up_to(points, limit)
+    if mcclish:
+        return (1 + (area - limit**2 / 2) / (limit - limit**2 / 2)) / 2
+    return area / limit
+
+
 def errors_and_right(scores: Scores, right: Sequence[bool]) -> tuple[Scores, Scores]:
     return [s for s, hit in zip(scores, right) if not hit], [s for s, hit in zip(scores, right) if hit]
 
@@ -233,13 +321,21 @@ def ood_bench(
     metrics: Sequence[str] = ("auroc", "fpr95tpr"),
     in_value: int = 0,
     out_value: int = 1,
+    positive: str = "out",
 ) -> Results:
     ood = [s for s, y in zip(predictions, references) if y == out_value]
     ind = [s for s, y in zip(predictions, references) if y == in_value]
+    sides = (ood, ind) if positive == "out" else ([-s for s in ind], [-s for s in ood])
     results: Results = {}
     for name in metrics:
         if name == "auroc":
             results[name] = auroc(ood, ind)
+        elif name == "eer":
+            results[name] = equal_error_rate(ood, ind)
+        elif name.startswith("pauroc"):
+            results[name] = partial_auroc(*sides, name)
+        elif name in ("aurc", "e_aurc", "auarc", "augrc", "prr"):
+            results[name] = selective(ood, ind, name)
         elif name == "aupr_out":
             results[name] = average_precision(ood, ind)
         elif name == "aupr_in":
@@ -248,7 +344,7 @@ def ood_bench(
             right = [len(ind), *(tp + len(ind) - fp for _, tp, fp in decisions(ood, ind))]
             results[name] = Fraction(max(right), len(ood) + len(ind))
         else:
-            results[name] = operating_point(ood, ind, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
+            results[name] = operating_point(*sides, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
     return results
 
 

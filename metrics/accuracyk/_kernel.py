@@ -31,6 +31,7 @@ from itertools import chain, groupby
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
@@ -1215,6 +1216,8 @@ class Summary(NamedTuple):
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1236,12 +1239,12 @@ class Summary(NamedTuple):
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1404,6 +1407,53 @@ class PreparedTable(Prepared):
         """The metric's tables."""
         tables: dict[str, Any] = self.metric.tables(self, results)
         return tables
+
+
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values."""
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1917,7 +1967,8 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -2031,6 +2082,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2052,6 +2104,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -2125,6 +2178,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -2786,6 +2849,7 @@ class TopK(Metric):
     truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
+    selecting = Metric.selecting | {"k_list", "per_class"}
 
     k_list: int | Sequence[int] | None = None
     ties: str = DEFAULT_TIES

@@ -35,6 +35,8 @@ Args:
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
+    threshold: the threshold to use instead of the best one, not with a `t_list`. Defaults to None.
+    decisions: whether to add the numbers of the decisions among K + 1 classes. Defaults to False.
     num_classes: number C of known classes, for class ids if some classes never occur. Defaults to the number of
         columns, or to one more than the largest id.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
@@ -48,6 +50,14 @@ Returns:
     macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
     macro_open_f_threshold: the lowest threshold with that F (with a `t_list`, the first in the list).
     macro_open_f_curve: with `t_list`, F at each of its thresholds.
+    accuracy(K+1): with `decisions`, the share of samples that are called what they are, one of K classes or unknown.
+    f1(known), f1(unknown), f1(K+1): with `decisions`, the mean F1 of the known classes, that of unknown, and of all.
+    os*, unk, hos: with `decisions`, the mean recall of the known classes that have samples, that of unknown, and their
+        harmonic mean.
+    os, open_miou: with `decisions`, the mean recall of all classes that have samples, and the mean TP/(TP + FP + FN) of
+        the known classes.
+    hos_max, hos_max_threshold: with `decisions`, the best hos over the thresholds, and the lowest threshold with it.
+    hos_curve and so on: with `decisions` and `t_list`, each number at each of its thresholds.
     per_sample: with `per_sample`, a table: "sample" (its position in the order added, from 0), "score", "reference" and
         "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, called known"), "true_class" (-1 for unknown)
@@ -56,7 +66,8 @@ Returns:
         a slash, such as near/cifar100, adds a row for the part before it (near), with the mean of its groups.
 
 Raises:
-    ValueError: NaN, mismatched lengths or shapes, class ids out of range, an empty `t_list`.
+    ValueError: NaN, mismatched lengths or shapes, class ids out of range, an empty `t_list`; with
+        `decisions`, only known or only unknown samples.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

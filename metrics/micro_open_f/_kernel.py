@@ -32,6 +32,7 @@ from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
@@ -1190,6 +1191,8 @@ class Summary(NamedTuple):
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1211,12 +1214,12 @@ class Summary(NamedTuple):
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1379,6 +1382,53 @@ class PreparedTable(Prepared):
         """The metric's tables."""
         tables: dict[str, Any] = self.metric.tables(self, results)
         return tables
+
+
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values."""
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1892,7 +1942,8 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -2006,6 +2057,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2027,6 +2079,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -2100,6 +2153,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -3069,6 +3132,17 @@ def sample_table(
     }
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, and exact sums of ratios.
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 # Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
@@ -3274,17 +3348,6 @@ def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
     return total
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
 # One sweep over samples in the order of their open-set scores, with the sums that F-scores need after each sample.
 
@@ -3293,7 +3356,7 @@ _SWEPT_ON_DEVICE = 1 << 26
 _TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
-class Swept(NamedTuple):
+class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each."""
 
     first: Array
@@ -3303,7 +3366,7 @@ class Swept(NamedTuple):
 
 def macro_sweep(
     outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[Swept]:
+) -> Iterator[Sweep]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings."""
     xp = array_namespace(outcomes)
     samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
@@ -3321,11 +3384,11 @@ def macro_sweep(
     blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
     longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
-    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Swept._fields]
+    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Sweep._fields]
     for block in blocks:
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
-        after = Swept(*(column[: part.shape[0]] for column in columns))
+        after = Sweep(*(column[: part.shape[0]] for column in columns))
         sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
@@ -3487,10 +3550,10 @@ def best_micro_f(
     xp = array_namespace(classes)
     ordered, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(ordered, MicroF(correct, sizes, known), t_list)
+    return best_f(ordered, MicroF(correct, sizes, known), t_list)
 
 
-def _best(scores: Array, average: MacroF | MicroF, t_list: np.ndarray | None) -> BestF:
+def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:
     """The first of the greatest F-scores after each sample, in ascending order of the scores."""
     if t_list is not None:
         return _best_of(t_list, scores, average)
@@ -3500,8 +3563,8 @@ def _best(scores: Array, average: MacroF | MicroF, t_list: np.ndarray | None) ->
     return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
 
-def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
-    """As `_best`, of a list of thresholds."""
+def _best_of(thresholds: np.ndarray, scores: Array, average: Average) -> BestF:
+    """As `best_f`, of a list of thresholds."""
     xp = array_namespace(scores)
     after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
     places, row = np.unique(to_numpy(after), return_inverse=True)
@@ -3520,7 +3583,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
+def _are_greatest(places: np.ndarray, sums: TwoSums, average: Average) -> np.ndarray:
     """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
@@ -3529,7 +3592,7 @@ def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
+def _highest(scores: Array, average: Average) -> tuple[Array, TwoSums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there."""
     number = scores.shape[0]
     threads = threads_for(number) if is_numpy_array(scores) else 1
@@ -3541,7 +3604,7 @@ def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
     return places[high], (sums[0][high], sums[1][high])
 
 
-def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array, Array, Array, Array]:
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
@@ -3564,7 +3627,7 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
+def _at_places(average: Average, places: Array) -> Sweep:
     """The sums and values after the samples at some ascending places."""
     parts, start = [], 0
     for swept in average.sweep():
@@ -3572,7 +3635,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
         here = places[(places >= start) & (places < stop)] - start
         parts.append([column[here] for column in swept])
         start = stop
-    return Swept(*map(array_namespace(places).concat, zip(*parts)))
+    return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
 class MacroF(NamedTuple):
@@ -3585,7 +3648,7 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
@@ -3596,7 +3659,6 @@ class MacroF(NamedTuple):
     def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
-        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
         ids, right = outcomes >> 1, outcomes & 1 == 1
         first_hit = np.full(len(self.totals), len(ids))
         hit = np.flatnonzero(right)[::-1]
@@ -3604,16 +3666,22 @@ class MacroF(NamedTuple):
         # a sample of a class without a hit changes nothing, unless it is one
         changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
         _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
-        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
-        start, values = 0, []
-        for stop in (places[distinct] + 1).tolist():
-            part = slice(start, stop)
-            counts = None if sizes is None else sizes[part]
-            hits += count_ids(ids[part], len(hits), np.where(right[part], 1 if counts is None else counts, 0))
-            accepted += count_ids(ids[part], len(hits), counts)
-            values.append(exact_macro_f(hits, accepted, to_numpy(self.totals)))
-            start = stop
+        totals = to_numpy(self.totals)
+        values = [exact_macro_f(*counts, totals) for counts in self.counts_of(places[distinct] + 1)]
         return [values[i] for i in place.tolist()]
+
+    def counts_of(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Right and accepted samples by class among the first rows, for ascending numbers of rows; overwritten."""
+        outcomes = to_numpy(self.outcomes[: int(numbers[-1])])
+        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
+        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
+        start = 0
+        for stop in numbers.tolist():
+            part, counts = outcomes[start:stop], None if sizes is None else sizes[start:stop]
+            hits += count_ids(part >> 1, len(hits), np.where(part & 1 == 1, 1 if counts is None else counts, 0))
+            accepted += count_ids(part >> 1, len(hits), counts)
+            yield hits, accepted
+            start = stop
 
 
 class MicroF(NamedTuple):
@@ -3624,10 +3692,10 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
         for sums in micro_sweep(self.correct, self.sizes, within):
-            yield Swept(*sums, self.rounded(sums))
+            yield Sweep(*sums, self.rounded(sums))
 
     def rounded(self, sums: TwoSums) -> Array:
         """F, rounded once."""
@@ -3643,6 +3711,55 @@ class MicroF(NamedTuple):
         )
         values = [Fraction(*pair) for pair in distinct.tolist()]
         return [values[i] for i in place.reshape(-1).tolist()]
+
+
+class Hos(NamedTuple):
+    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
+
+    scores: Array
+    known: MacroF
+    unknown: Side
+    rounding: float = 2.0**-48
+
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
+        """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""
+        xp, start = array_namespace(self.scores), within.indices(self.scores.shape[0])[0]
+        for _, recall, value in self.known.sweep(within):
+            here = self.scores[start : start + recall.shape[0]]
+            accepted = self.unknown.below(xp.searchsorted(self.unknown.scores, here, side="right"))
+            sums = recall, self.unknown.total - accepted
+            value[...] = self.rounded(sums) / 2
+            yield Sweep(*sums, value)
+            start += recall.shape[0]
+
+    def rounded(self, sums: TwoSums) -> Array:
+        """HOS within 4 units in the last place."""
+        xp = array_namespace(sums[0])
+        recall, rejected = sums[0] / max(self.known.occurring, 1), ratio_of(sums[1], self.unknown.total)
+        total = recall + rejected
+        return 2 * recall * rejected / xp.where(total == 0, xp.ones_like(total), total)
+
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """HOS in fractions, of ascending places."""
+        right = np.cumsum(to_numpy(self.known.outcomes[: int(places[-1]) + 1]) & 1)[places]
+        rejected = to_numpy(sums[1])
+        changes = np.cumsum(np.append(False, (np.diff(right) != 0) | (np.diff(rejected) != 0)))
+        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
+        values = [
+            self.of_counts(hits, number)
+            for (hits, _), number in zip(self.known.counts_of(places[distinct] + 1), rejected[distinct].tolist())
+        ]
+        return [values[i] for i in place.tolist()]
+
+    def of_counts(self, hits: np.ndarray, rejected: int) -> Fraction:
+        """HOS from the right samples by class and the rejected unknown ones; 0/0 is 0."""
+        hit = np.flatnonzero(hits)
+        recall = _sum_of_fractions(hits[hit], to_numpy(self.known.totals)[hit]) / self.known.occurring
+        unknown = Fraction(rejected, self.unknown.total)
+        return 2 * recall * unknown / (recall + unknown) if recall + unknown else Fraction()
+
+
+Average = MacroF | MicroF | Hos
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
@@ -3765,7 +3882,7 @@ class OpenF(Metric):
         """The best F-score of a state, and the curve of t_list."""
         best, threshold, curve = self.best(state)
         results: Results = {self.name: Rate(best, True, threshold=threshold)}
-        return results if curve is None else {**results, f"{self.name}_curve": curve}
+        return results if self.thresholds is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of samples, with `per_sample`."""

@@ -20,7 +20,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -29,10 +29,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce, wraps
 from importlib import import_module
-from itertools import chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, lshift, or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
@@ -1134,6 +1135,8 @@ class Summary(NamedTuple):
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1155,12 +1158,12 @@ class Summary(NamedTuple):
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1258,6 +1261,53 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values."""
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1771,7 +1821,8 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -1885,6 +1936,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -1906,6 +1958,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -1979,6 +2032,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -3183,8 +3246,9 @@ def _parts_of_runs(
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
     for run in runs(positives, negatives, None, within):
+        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
         for column, quantity in zip(columns, wanted.values()):
-            column.append(quantity.part(run))
+            column.append(parts[quantity.part])
     return columns
 
 
@@ -3262,18 +3326,18 @@ def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...
     for name, rate in results.items():
         between = ends.get(name)
         if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
+            bounded[name] = rate._replace(error=error_of(rate.value, between, share=rate.share))
         elif name in ends:
             bounded[name] = rate
     return bounded
 
 
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
+def error_of(value: float, ends: tuple[float, ...], *, share: bool = True) -> float:
+    """The distance to the farther end, rounded up; of shares at most 1."""
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
+    return min(1.0, error) if share else error
 
 
 def check_bits(significant_bits: Any) -> int | None:
@@ -3397,6 +3461,57 @@ AUPR = Quantity(
         lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
     ),
 )
+
+
+def _equal_error(counts: Counts) -> list[Fraction]:
+    """The equal error rate, if the ROC curve reaches it in this run."""
+    positives, negatives = counts.num_positives, counts.num_negatives
+
+    def excess(fp: int, tp: int) -> int:
+        return fp * positives + tp * negatives - positives * negatives
+
+    def after(i: int) -> int:
+        return excess(int(counts.fp[i]), int(counts.tp[i]))
+
+    number = counts.tp.shape[0]
+    if after(number - 1) < 0:
+        return []
+    at = bisect_left(range(number), 0, key=after)
+    above, fp, tp, size = (int(column[at]) for column in (counts.above, counts.fp, counts.tp, counts.sizes))
+    before = excess(above, tp - size)
+    if before >= 0:
+        return [1 - Fraction(tp - size, positives)]
+    return [Fraction(above * after(at) - before * fp, (after(at) - before) * negatives)]
+
+
+def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
+    return float(next(rate for part in parts for rate in part))
+
+
+# where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
+EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
 
 
 class BestValue(NamedTuple):
@@ -3642,10 +3757,146 @@ def samples_above(side: Side, threshold: float) -> int:
     return side.total - int(side.below(rows))
 
 
+# ---- ranking/risk.py -------------------------------------------------------------------------------------------------
+# Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
+
+_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
+_UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
+_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
+_SERIES = 32  # from where the series of harmonic numbers is exact in float64
+_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+_FEW = 1 << 8  # samples, of which sums are taken in integers
+_HARMONIC = [*accumulate(((1 << _UNIT) // k for k in range(1, _FEW + 1)), initial=0)]
+
+
+def places(counts: Counts) -> tuple[Array, Array]:
+    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
+    accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
+    return accepted, counts.sizes + counts.fp - counts.above
+
+
+def _correction(numbers: np.ndarray) -> np.ndarray:
+    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
+    square = 1 / (numbers + 0.5) ** 2
+    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
+    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
+
+
+def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
+    """Σ 1/k of start < k ≤ stop."""
+    stop = np.broadcast_to(stop, start.shape)
+    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
+
+
+def sum_of_risks(counts: Counts) -> int:
+    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them."""
+    # on the host: the logarithms of array libraries differ in their last bits
+    before, tied = (to_numpy(column) for column in places(counts))
+    mean = 1 - before / tied * _harmonic(before, before + tied)
+    middle = (tied + 1) / 2
+    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
+    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
+    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
+
+
+def _margin(counts: Counts, was_cut: Array) -> int:
+    """The most that rounding may add to the sum if several scores were cut to one."""
+    unsure = was_cut & (places(counts)[1] > 1)
+    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (_UNIT - _MARGIN_BITS)
+
+
+def mean_risk(total_risk: int, number: int) -> float:
+    """A mean of risks from their sum, divided once, at most 1."""
+    return min(1.0, total_risk / (number << _UNIT))
+
+
+class _Risks(NamedTuple):
+    """Of a run of errors: the sum of risks, once more but exact to 2^-90 if samples are few, and whether some error
+    does not score higher than all right samples.
+    """
+
+    total: int
+    precise: int
+    out_of_order: bool
+
+
+def _risks_of(counts: Counts) -> _Risks:
+    total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
+    precise = _precise_sum(counts) if number <= _FEW else total
+    return _Risks(total, precise, bool(counts.fp[-1] > 0))
+
+
+def _precise_sum(counts: Counts) -> int:
+    last, total = _HARMONIC[counts.num_positives + counts.num_negatives], 0
+    for size, before, tied in zip(*(column.tolist() for column in (counts.sizes, *places(counts)))):
+        through = _HARMONIC[before + tied]
+        mean = (1 << _UNIT) - before * (through - _HARMONIC[before]) // tied
+        total += size * (mean + last - through)
+    return total
+
+
+def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
+    def part(counts: Counts, was_cut: Array) -> _Risks:
+        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
+        return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
+
+    return part
+
+
+_BOUNDS = Bounds(_ends(negatives_first, 1), _ends(positives_first, -1))  # of what only rises, or only falls, with risks
+
+
+def _area(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    return mean_risk(sum(part.total for part in parts), num_errors + num_right) if num_right else 1.0
+
+
+def _area_of_right(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    whole = (num_errors + num_right) << _UNIT
+    return max(0, whole - sum(part.precise for part in parts)) / whole
+
+
+def _gains(parts: list[_Risks], num_errors: int, num_right: int) -> tuple[int, int]:
+    """By how much the sum of risks is lower than in random order, and by how much it is in the perfect one."""
+    number = num_errors + num_right
+    if number <= _FEW:
+        rest = _HARMONIC[number] - _HARMONIC[num_right]
+    else:
+        rest = int(math.ldexp(float(_harmonic(np.asarray([num_right]), number)[0]), _UNIT))
+    most = num_right * rest
+    if not any(part.out_of_order for part in parts):  # the perfect order, to the last bit
+        return most, most
+    return min((num_errors << _UNIT) - sum(part.precise for part in parts), most), most
+
+
+def _excess(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    gain, most = _gains(parts, num_errors, num_right)
+    return mean_risk(most - gain, num_errors + num_right)
+
+
+def _rejection_ratio(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    gain, most = _gains(parts, num_errors, num_right)
+    return gain / most
+
+
+def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
+    lost = 2 * num_errors * num_right - sum(wins)
+    return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
+
+
+AURC = Quantity(_risks_of, _area, False, _BOUNDS)
+AUARC = Quantity(_risks_of, _area_of_right, True, _BOUNDS)
+E_AURC = Quantity(_risks_of, _excess, False, _BOUNDS)
+PRR = Quantity(_risks_of, _rejection_ratio, True, _BOUNDS)
+AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
+
+
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------
 # Measures of a benchmark by name: of exceedance counts, at a threshold, scikit-learn's, and oodeel's sampled ones.
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
+POSITIVES = ("out", "in")
+_OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
+_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -3724,8 +3975,8 @@ class Measure(NamedTuple):
     of_inside: bool = False
 
 
-def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    return Measure(lambda sides: sides.values[name], quantity.higher, quantity=quantity, of_inside=of_inside)
+def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
+    return Measure(lambda sides: sides.values[name], quantity.higher, share, quantity=quantity, of_inside=of_inside)
 
 
 def _at_threshold(name: str) -> Measure:
@@ -3742,6 +3993,12 @@ _OWN = {
     "detect_acc": _of_counts("detect_acc", DETECTION_ACCURACY_REACHED),
     "aupr_in": _of_counts("aupr_in", AVERAGE_PRECISION, of_inside=True),
     "aupr_in_trapezoid": _of_counts("aupr_in_trapezoid", AUPR, of_inside=True),
+    "eer": _of_counts("eer", EER),
+    "aurc": _of_counts("aurc", AURC),
+    "e_aurc": _of_counts("e_aurc", E_AURC),
+    "auarc": _of_counts("auarc", AUARC),
+    "augrc": _of_counts("augrc", AUGRC),
+    "prr": _of_counts("prr", PRR, share=False),
     **{name: _at_threshold(name) for name in RATES},
 }
 
@@ -3775,7 +4032,7 @@ def metric_list(metrics: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(1 << 8)
-def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
+def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
     """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores."""
     wanted = Measures({}, {}, {}, {})
     for metric in dict.fromkeys(metrics):
@@ -3786,7 +4043,7 @@ def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
         if _is_function(metric, name):
             wanted.functions[name] = metric
             continue
-        measure = wanted.measures[name] = _parsed(metric, name, sampled)
+        measure = wanted.measures[name] = _parsed(metric, name, sampled, positive)
         if measure.quantity is not None:
             (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
     if not wanted.measures and not wanted.functions:
@@ -3794,25 +4051,42 @@ def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
     return wanted
 
 
-def _parsed(metric: Any, name: str, sampled: bool) -> Measure:
+def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        point = parse_point(name)
+        said = name if positive == "out" else _of_other_class(name)
+        point = parse_point(said)
         if sampled and (point or name in _SAMPLED):
-            return _sampled_measure(name)
+            return _sampled_measure(said)
         if point:
             return _of_counts(name, best_point(*point))
-        if name in _OWN:
-            return _OWN[name]
-    hint = did_you_mean(name, (*_OWN, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
+        if said in _OWN:
+            return _OWN[said]
+        partial = _PARTIAL.fullmatch(said)
+        bound = Fraction(partial[2]) / 100 if partial else Fraction()
+        if partial and partial[1] in ("tpr", "tnr"):
+            bound = 1 - bound  # above TPR is up to FNR, the false-positive rate of the other class
+        if partial and 0 < bound <= 1 and Fraction(partial[2]):
+            quantity = partial_auroc(bound, mcclish=partial[3] is not None)
+            return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
+    examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
+    meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
+    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
-        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
+        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
+
+
+def _of_other_class(name: str) -> str:
+    """The name of a rate, point or partial area by which the other class as positives has the same number."""
+    rates = re.split(rf"({'|'.join(RATES)})", name)
+    return "".join(part.translate(_OTHER_CLASS) if part in RATES else part for part in rates)
 
 
 def has_threshold(metric: Any) -> bool:
@@ -4078,6 +4352,14 @@ class OODBench(Metric):
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
+    pauroc@fpr10  the area under the ROC curve up to FPR 0.1, divided by 0.1; pauroc@tpr80, the area above TPR 0.8,
+                  divided by 0.2; likewise of any rate and number; with _mcclish, ½(1 + (A − L²/2)/(L − L²/2)) of the
+                  area A up to the limit L, which is ½ by chance
+    eer           the equal error rate, where FPR = FNR on the ROC curve
+    aurc, augrc   of wrong answers as OOD samples, the areas under their risk over coverage, as of `risk_coverage`
+    auarc, e_aurc 1 − aurc, and how much aurc exceeds that of the perfect order
+    prr           (r − aurc)/(r − aurc*), with the share of wrong answers r and the aurc* of the perfect order, for
+                  which it is 1; by chance it is 0
     tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
@@ -4095,6 +4377,7 @@ class OODBench(Metric):
         the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
         those without such a bound are left out: thresholds, rates at a threshold, sampled curves, and metrics of
         scikit-learn. Fixed at load
+    positive: "out" or "in": whether OOD or in-distribution samples are the positives of rates, points and partial areas
     threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives
         that value on these data, −inf or inf if every sample or none is OOD
@@ -4120,12 +4403,14 @@ class OODBench(Metric):
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
     unknownness = frozenset({"predictions"})
+    selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
     in_value: int | Literal["rest"] = 0
     out_value: int | Literal["rest"] = 1
     ignore_value: int | None = None
     significant_bits: int | None = None
+    positive: str = POSITIVES[0]
     threshold: float | None = None
     thresholds: bool = False
     step: int | None = None
@@ -4136,7 +4421,8 @@ class OODBench(Metric):
         super().__post_init__()
         self.metric_list = metric_list(self.metrics)
         self.step = None if self.step is None else as_int(self.step, "step", 1)
-        parsed(self.metric_list, self.step is not None)
+        self.positive = as_choice(self.positive, "positive", POSITIVES)
+        parsed(self.metric_list, self.step is not None, self.positive)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")
@@ -4150,7 +4436,7 @@ class OODBench(Metric):
     @property
     def parsed(self) -> Measures:
         """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
-        return parsed(self.metric_list, self.step is not None)
+        return parsed(self.metric_list, self.step is not None, self.positive)
 
     def reduce(self, predictions: Any, references: Any = None) -> OODState:
         """Check a batch of scores with labels, or a pair of scores without them.
@@ -4197,8 +4483,9 @@ class OODBench(Metric):
                     "metrics: expected at least one that has an error bound, since scores were cut to "
                     f"significant_bits={bits}; got {', '.join(measures)}"
                 )
-            return with_errors({name: Rate(each[0], measures[name].higher) for name, each in ends.items()}, ends)
-        rates: Results = {}
+            rates = {name: Rate(each[0], measures[name].higher, measures[name].share) for name, each in ends.items()}
+            return with_errors(rates, ends)
+        rates = {}
         for name, measure in measures.items():
             value = measure.of(sides)
             threshold = None
@@ -4232,7 +4519,7 @@ class OODBench(Metric):
         threshold, named = self.threshold, {}
         if threshold is None:
             name = next((metric for metric in self.metric_list if has_threshold(metric)), POINT)
-            results = OODBench(metrics=name, thresholds=True).rates(*prepared.sides)
+            results = OODBench(metrics=name, thresholds=True, positive=self.positive).rates(*prepared.sides)
             check_thresholds_exist(results)
             threshold = results[name].threshold
             named = {f"{name}_threshold": threshold}

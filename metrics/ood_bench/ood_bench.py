@@ -35,8 +35,10 @@ Args:
         "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
-        tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, and the names of
-        scalar binary metrics of sklearn.metrics.
+        tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, "eer",
+        "pauroc@fpr<XX>", "pauroc@fpr<XX>_mcclish" and "pauroc@tpr<XX>", "aurc", "e_aurc", "auarc", "augrc" and "prr",
+        and the names of scalar binary metrics of sklearn.metrics.
+    positive: "out" (default) or "in": which samples are the positives of rates, operating points and partial areas.
     in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1. One of them may be "rest":
         every label except the other.
     ignore_value: label of samples to leave out. Defaults to None.
@@ -61,6 +63,13 @@ Returns:
     detect_acc: the highest accuracy over all thresholds.
     fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
         tpr5fpr, the highest TPR with FPR <= 0.05.
+    eer: the equal error rate, where FPR = FNR on the ROC curve.
+    pauroc@fpr10, pauroc@tpr80: the area under the ROC curve up to FPR 0.1, or above TPR 0.8, divided by the width.
+    pauroc@fpr10_mcclish: the same area standardised by McClish, 1/2 by chance.
+    aurc, augrc: with wrong answers as OOD samples, the areas under risk, and generalised risk, over coverage.
+    auarc: 1 - aurc, the area under accuracy over rejections.
+    e_aurc: how much aurc exceeds that of the perfect order.
+    prr: the prediction rejection ratio, 1 for the perfect order, 0 by chance.
     fpr95tpr_threshold and so on, with `thresholds`: the t for which score > t gives that value.
     per_sample, with `per_sample`: a table of decisions at `threshold` if it is set, otherwise at the threshold of the
         first operating point or detect_acc in `metrics`, otherwise at that of fpr95tpr; the last two are added as

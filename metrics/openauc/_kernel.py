@@ -28,10 +28,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
-from itertools import chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
@@ -1229,6 +1230,8 @@ class Summary(NamedTuple):
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1250,12 +1253,12 @@ class Summary(NamedTuple):
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1353,6 +1356,53 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values."""
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1866,7 +1916,8 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    level = metric.confidence_level
+    options, level = metric.loaded_options, metric.confidence_level
+    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -1980,6 +2031,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -2001,6 +2053,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -2074,6 +2127,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -3172,6 +3235,255 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, and exact sums of ratios.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
+
+
+def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
+    rows = positives.scores.shape[0] + negatives.scores.shape[0]
+    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    if threads == 1:
+        columns = _parts_of_runs(positives, negatives, wanted)
+    else:
+        pieces = [
+            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
+        ]
+        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    values = {}
+    for (name, quantity), column in zip(wanted.items(), columns):
+        values[name] = quantity.value(column, positives.total, negatives.total)
+    return values
+
+
+def _parts_of_runs(
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+) -> list[list[Any]]:
+    """The parts of each quantity, one of each run."""
+    columns: list[list[Any]] = [[] for _ in wanted]
+    for run in runs(positives, negatives, None, within):
+        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
+        for column, quantity in zip(columns, wanted.values()):
+            column.append(parts[quantity.part])
+    return columns
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)
+
+
+class Bounds(NamedTuple):
+    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound."""
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Bounds of a quantity that never falls if a positive moves above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
+    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal."""
+    bounded: dict[str, Rate] = {}
+    for name, rate in results.items():
+        between = ends.get(name)
+        if between is not None:
+            bounded[name] = rate._replace(error=error_of(rate.value, between, share=rate.share))
+        elif name in ends:
+            bounded[name] = rate
+    return bounded
+
+
+def error_of(value: float, ends: tuple[float, ...], *, share: bool = True) -> float:
+    """The distance to the farther end, rounded up; of shares at most 1."""
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error) if share else error
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1."""
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return rounded
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves."""
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+def most_within(share: float | Fraction, total: int) -> int:
+    """The largest count with count/total ≤ share, for a share in [0, 1]."""
+    return math.floor(as_written(share) * total)
+
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
+    return max(1, math.ceil(as_written(share) * total))
+
+
+def percent(share: float) -> str:
+    """A share in percent, as in the names of results."""
+    return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Check that shares get distinct names in results, and return them."""
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
+# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
+# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 # Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
@@ -3277,198 +3589,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
 def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     """For each of ascending scores, the number of samples up to it and above the one before."""
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
-    if threads == 1:
-        columns = _parts_of_runs(positives, negatives, wanted)
-    else:
-        pieces = [
-            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
-        ]
-        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
-    values = {}
-    for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value(column, positives.total, negatives.total)
-    return values
-
-
-def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
-) -> list[list[Any]]:
-    """The parts of each quantity, one of each run."""
-    columns: list[list[Any]] = [[] for _ in wanted]
-    for run in runs(positives, negatives, None, within):
-        for column, quantity in zip(columns, wanted.values()):
-            column.append(quantity.part(run))
-    return columns
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
-        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
-
-    return Quantity(part, value, quantity.higher)
-
-
-class Bounds(NamedTuple):
-    """Two parts of a quantity that bound its value before scores were cut; either may be the lower bound."""
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Bounds of a quantity that never falls if a positive moves above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
-    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal."""
-    bounded: dict[str, Rate] = {}
-    for name, rate in results.items():
-        between = ends.get(name)
-        if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
-        elif name in ends:
-            bounded[name] = rate
-    return bounded
-
-
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Cut scores to the leading bits of their significand; one more bit says whether any dropped bit was 1."""
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    rounded = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            rounded[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return rounded
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Flag the scores of `cut` that stand for a range of scores, rather than for themselves."""
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-def most_within(share: float | Fraction, total: int) -> int:
-    """The largest count with count/total ≤ share, for a share in [0, 1]."""
-    return math.floor(as_written(share) * total)
-
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
-    return max(1, math.ceil(as_written(share) * total))
-
-
-def percent(share: float) -> str:
-    """A share in percent, as in the names of results."""
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them."""
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
@@ -3714,53 +3834,6 @@ def of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     return kept
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
-    return weighted
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 # macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
@@ -3772,22 +3845,16 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
-# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
+# ---- ranking/risk.py -------------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
+_UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
 _MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
 _SERIES = 32  # from where the series of harmonic numbers is exact in float64
 _NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+_FEW = 1 << 8  # samples, of which sums are taken in integers
+_HARMONIC = [*accumulate(((1 << _UNIT) // k for k in range(1, _FEW + 1)), initial=0)]
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
@@ -3809,7 +3876,7 @@ def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
     return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
 
 
-def _sum_over_errors(counts: Counts) -> int:
+def sum_of_risks(counts: Counts) -> int:
     """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them."""
     # on the host: the logarithms of array libraries differ in their last bits
     before, tied = (to_numpy(column) for column in places(counts))
@@ -3823,25 +3890,52 @@ def _sum_over_errors(counts: Counts) -> int:
 def _margin(counts: Counts, was_cut: Array) -> int:
     """The most that rounding may add to the sum if several scores were cut to one."""
     unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
+    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (_UNIT - _MARGIN_BITS)
 
 
-def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
-
-
-def area_of_sum(total_risk: int, number: int) -> float:
+def mean_risk(total_risk: int, number: int) -> float:
     """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+    return min(1.0, total_risk / (number << _UNIT))
 
 
-def both_sides(first: Side, second: Side) -> Side:
-    """Merge the samples of two sides into one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None and second.before is None:
-        return as_side(scores)
-    return as_side(scores, xp.concat([first.sizes, second.sizes]))
+class _Risks(NamedTuple):
+    """Of a run of errors: the sum of risks, once more but exact to 2^-90 if samples are few, and whether some error
+    does not score higher than all right samples.
+    """
+
+    total: int
+    precise: int
+    out_of_order: bool
+
+
+def _risks_of(counts: Counts) -> _Risks:
+    total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
+    precise = _precise_sum(counts) if number <= _FEW else total
+    return _Risks(total, precise, bool(counts.fp[-1] > 0))
+
+
+def _precise_sum(counts: Counts) -> int:
+    last, total = _HARMONIC[counts.num_positives + counts.num_negatives], 0
+    for size, before, tied in zip(*(column.tolist() for column in (counts.sizes, *places(counts)))):
+        through = _HARMONIC[before + tied]
+        mean = (1 << _UNIT) - before * (through - _HARMONIC[before]) // tied
+        total += size * (mean + last - through)
+    return total
+
+
+def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
+    def part(counts: Counts, was_cut: Array) -> _Risks:
+        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
+        return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
+
+    return part
+
+
+_BOUNDS = Bounds(_ends(negatives_first, 1), _ends(positives_first, -1))  # of what only rises, or only falls, with risks
+
+
+def _area(parts: list[_Risks], num_errors: int, num_right: int) -> float:
+    return mean_risk(sum(part.total for part in parts), num_errors + num_right) if num_right else 1.0
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
@@ -3849,27 +3943,15 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
     return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
 
 
-AURC = Quantity(
-    _sum_over_errors,
-    _area,
-    False,
-    Bounds(
-        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
-        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
-    ),
-)
-TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+AURC = Quantity(_risks_of, _area, False, _BOUNDS)
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
-# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
-#
-# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
-# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
-# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
-# over a common denominator: each result is divided once.
+# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
+# Risk of a classifier that abstains: its areas and points by name, and with costs of errors.
 
-
+_AREAS = {"aurc": AURC, "augrc": AUGRC}
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 
@@ -3879,126 +3961,6 @@ class Costs(NamedTuple):
     unknown: Fraction
     wrong: Fraction
     unknown_share: Fraction | None = None
-
-
-class _Weights(NamedTuple):
-    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
-
-    loss_unknown: int
-    loss_wrong: int
-    unknown: int
-    known: int
-
-
-def risks_with_costs(
-    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
-) -> dict[str, float]:
-    """Risks of `risk_coverage` by name, with costs."""
-    accepted = _accepted(unknown, wrong, right)
-    weights = _weights(unknown.total, wrong.total + right.total, costs)
-    risks = {}
-    for name, (kind, share) in wanted.items():
-        if kind == "aurc":
-            risks[name] = _area_with_costs(unknown, wrong, right, costs)
-        elif kind == "augrc":
-            risks[name] = _generalised_with_costs(accepted, weights)
-        elif kind == "risk@cov":
-            risks[name] = _risk_with_costs(share, accepted, weights, costs)
-        else:
-            risks[name] = _coverage_with_costs(share, accepted, weights)
-    return risks
-
-
-def _accepted(*sides: Side) -> list[np.ndarray]:
-    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
-    int64 each.
-    """
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = distinct_values(xp.concat(scores))
-    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
-    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
-
-
-def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
-    of_unknown, of_known = Fraction(1), Fraction(1)
-    if costs.unknown_share is not None:
-        if not num_unknown or not num_known:
-            raise ValueError(
-                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
-            )
-        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
-    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
-    unit = math.lcm(*(each.denominator for each in exact))
-    return _Weights(*(int(each * unit) for each in exact))
-
-
-def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
-    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
-    unknown, wrong, right = accepted
-    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
-    if most >= _LARGEST_INT:
-        unknown, wrong, right = (column.astype(object) for column in accepted)
-    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
-    return loss, weights.unknown * unknown + weights.known * (wrong + right)
-
-
-def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
-    if costs.unknown_share is not None:
-        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
-    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
-    total = unknown.total + wrong.total + right.total
-    sums = 0
-    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
-        if errors.total:
-            counts = runs(*sort_sides(errors, both_sides(*others)))
-            sums += int(cost * unit) * sum(map(AURC.part, counts))
-    return area_of_sum(sums, unit * total)
-
-
-def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
-    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
-
-    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
-        """2·∫ errors d(weighed), in counts."""
-        twice = errors[1:] + errors[:-1]
-        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
-
-    unknown, wrong, right = accepted
-    known = wrong + right
-    area = sum(
-        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
-        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
-    )
-    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
-    return area / (2 * whole**2)
-
-
-def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
-    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
-    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
-    if costs.unknown_share is not None:
-        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
-        at = int(np.argmax(enough))
-        return int(loss[at]) / int(weight[at])
-    # all weigh the same, so that weights are numbers of samples
-    counts = accepted[0] + accepted[1] + accepted[2]
-    number = least_reaching(coverage, int(counts[-1]))
-    at = int(np.searchsorted(counts, number))
-    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
-    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
-    return expected / (weights.known * number * tied)
-
-
-def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
-    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
-    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
-    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
-_AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
@@ -4082,73 +4044,139 @@ def _coverage_at(risk: float) -> Quantity:
 _POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 
-# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
+def both_sides(first: Side, second: Side) -> Side:
+    """Merge the samples of two sides into one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None and second.before is None:
+        return as_side(scores)
+    return as_side(scores, xp.concat([first.sizes, second.sizes]))
 
 
-Ends = tuple[float, ...]
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
 
 
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
-) -> dict[str, Ends | None]:
-    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks."""
-    bits = unknown.bits
-    assert bits is not None  # the caller's scores were cut
-    num_known = correct.total + wrong.total
-    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
-    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
-    return {
-        "openauc": tuple(wins / pairs for wins in over_correct),
-        "closed_set_accuracy": None,
-        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
-        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
-        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
-    }
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs."""
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    risks = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            risks[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
 
 
-def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
-    if not known.total:
-        return 0, 0
-    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
-    return least, most
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
+    """
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = distinct_values(xp.concat(scores))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
 
-def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most hits."""
-    enough = least_reaching(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below, through = zip(*(_below(side, threshold, bits) for side in known))
-    was_one = not _of_range(threshold, bits)
-    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
 
 
-def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total or not correct.total:
-        return correct.total, correct.total
-    return _below(correct, unknown.at(accepted), bits)
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
 
 
-def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
-    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
-    return side.below_score(threshold), side.below_score(reached)
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(sum_of_risks, counts))
+    return mean_risk(sums, unit * total)
 
 
-def _of_range(threshold: float, bits: int) -> bool:
-    return bool(was_cut(np.asarray([threshold]), bits)[0])
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(coverage, int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
 
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 
 DEFAULT_TPR = 0.95
+TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+Ends = tuple[float, ...]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4180,6 +4208,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
@@ -4311,6 +4340,63 @@ def kinds_of_samples(state: OpenSetState) -> Array:
     xp = array_namespace(state["classes"])
     known, wrong = state["classes"] >= 0, state["predicted"] != state["classes"]
     return xp.astype(known, xp.uint8) + xp.astype(known & wrong, xp.uint8)
+
+
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
+) -> dict[str, Ends | None]:
+    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks."""
+    bits = unknown.bits
+    assert bits is not None  # the caller's scores were cut
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
+    }
+
+
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
+    if not known.total:
+        return 0, 0
+    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
+    return least, most
+
+
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits."""
+    enough = least_reaching(tpr, unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+
+
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
+
+
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
 
 
 def accuracy_of_sides(unknown: Side, known: Sequence[Side], score: float) -> float:

@@ -304,6 +304,7 @@ class TopK(Metric):
     truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
+    selecting = Metric.selecting | {"k_list", "per_class"}
 
     k_list: int | Sequence[int] | None = None
     ties: str = DEFAULT_TIES

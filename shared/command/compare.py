@@ -12,6 +12,7 @@ import click
 
 from ..comparison import SHARED, compare as compare_models
 from ..loading import METRICS, metric_class
+from ..metric.signature import changed_options
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import rows_of
@@ -119,7 +120,8 @@ def compare(
             random_state=random_state,
         )
     names = model_names(arguments["first_predictions"], arguments["second_predictions"])
-    writes = saving(save, table)
+    record = {"signature": metric.signature, "options": changed_options(metric, metric.loaded_options)}
+    writes = saving(save, {**table, **record})
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}: {names[0]} − {names[1]}", models=names))
     lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())

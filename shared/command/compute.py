@@ -133,11 +133,17 @@ def compute(
         summary, note = with_quick_intervals(metric, type(metric).summary, reported=reported)
     shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
-    page = [] if report is None else [error_report(name, shown.as_dict(), report, images, places, count, note)]
+    page = (
+        []
+        if report is None
+        else [
+            error_report(name, {**shown.as_dict(), "signature": shown.signature}, report, images, places, count, note)
+        ]
+    )
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)
-    writes = saving(save, {**results, KINDS: summary.kinds(), **kept})
+    writes = saving(save, {**results, **summary.record(), **kept})
     if plot is not None:
         writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"

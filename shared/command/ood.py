@@ -19,7 +19,6 @@ from ..reading.rows.scores import KNOWN_GROUP, is_folder, read_scores, score_fil
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from ..reports.terminal.results import results_text
-from ..written.flat import KINDS
 from ..written.results import as_json
 from .files import check_json_and_picture
 from .fitted import Threshold
@@ -114,7 +113,7 @@ def ood(
     note = "; ".join(filter(None, notes))
     lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
     text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
-    deliver(text, *saving(save, {**results, KINDS: summary.kinds(), **kept}))
+    deliver(text, *saving(save, {**results, **summary.record(), **kept}))
 
 
 def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ..metric.signature import differing
 from ..reports.cells import ResultTable
 from ..reports.leaderboard.differing import undecided
 from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
@@ -35,7 +36,8 @@ differ only where the regular expression matches share a row, with the mean and 
 numbers; if it matches no file's name, groups such as seed0 and seed1 share one. With two or more models, the best in
 each column with a known direction is bold, or begins with * in text. If files keep their samples
 (compute --save-samples), so are all that are not clearly worse by the p-values of compare, with Holm's correction for
-three models or more. With --seeds, each resample draws samples and seeds, in common for both models.
+three models or more. With --seeds, each resample draws samples and seeds, in common for both models. Files whose
+signatures differ, such as in an option of the metric, do not share a table.
 """
 
 
@@ -48,6 +50,14 @@ _NOTES = {
     "latex": "\n% {}",
     "booktabs": "\n% {}",
     "html": "\n<p>{}</p>",
+}
+# a table below its signature
+_HEADS = {
+    "text": "{}\n\n{}",
+    "markdown": "{}\n\n{}",
+    "latex": "% {}\n{}",
+    "booktabs": "% {}\n{}",
+    "html": "<p>{}</p>\n{}",
 }
 
 
@@ -68,6 +78,7 @@ _NOTES = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
+@click.option("--mixed", is_flag=True, help="Show results of different signatures, in a table for each.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent; all in csv]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
@@ -88,6 +99,7 @@ def table(
     rank: bool,
     rename: tuple[str, ...],
     confidence_level: float,
+    mixed: bool,
     save: Path | None,
     **rendered: Any,
 ) -> None:
@@ -96,40 +108,70 @@ def table(
     if save is not None and save.suffix.lower() not in _FORMS:
         raise ValueError(f"--save: expected a file ending in {', '.join(filter(None, _FORMS))}, got {save}")
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
-    patterns = None if keys is None else keys.split(",")
-    alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
-    combined = make_table(
-        results,
-        rows=rows,
-        keys=patterns,
-        groups=None if groups is None else ["*" if name == "all" else name for name in groups.split(",")],
-        seeds=seeds,
-        undecided=alike,
-        names=_renamed(rename),
-    )
-    _warn_of_missing(combined, results, keys)
-    for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-        warn(f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ")
-    combined = ranked(combined, sort) if rank else combined
-    if sort is not None or rank:
-        combined = sorted_by(combined, sort or RANK)
-    drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-    others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
-    compared = {key for _, key in others}
-    shown = Counter(cell.key for _, cells in combined.rows for cell in cells if cell is not None and cell.direction)
-    untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
-    correction = ", Holm's correction" if max(others.values(), default=0) > 1 else ""
-    note = _NOTE.format(f"{drawn}, {100 * confidence_level:.12g} %{correction}") if compared else ""
-    note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
+
+    def laid_out(results: Mapping[str, Any]) -> tuple[ResultTable, str]:
+        """The table of files with equal signatures, and the note on what is marked."""
+        patterns = None if keys is None else keys.split(",")
+        alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
+        combined = make_table(
+            results,
+            rows=rows,
+            keys=patterns,
+            groups=None if groups is None else ["*" if name == "all" else name for name in groups.split(",")],
+            seeds=seeds,
+            undecided=alike,
+            names=_renamed(rename),
+        )
+        _warn_of_missing(combined, results, keys)
+        for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
+            warn(
+                f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ"
+            )
+        combined = ranked(combined, sort) if rank else combined
+        if sort is not None or rank:
+            combined = sorted_by(combined, sort or RANK)
+        drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
+        others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
+        compared = {key for _, key in others}
+        shown = Counter(cell.key for _, cells in combined.rows for cell in cells if cell is not None and cell.direction)
+        untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
+        correction = ", Holm's correction" if max(others.values(), default=0) > 1 else ""
+        note = _NOTE.format(f"{drawn}, {100 * confidence_level:.12g} %{correction}") if compared else ""
+        note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
+        return combined, note
+
+    tables = {signature: laid_out(each) for signature, each in _by_signature(results, mixed=mixed).items()}
 
     def text(form: str) -> str:
-        shown = render(combined, form, **rendered)
-        if not note or form not in _NOTES:
-            return shown
-        comment = form in ("latex", "booktabs")
-        return shown + _NOTES[form].format(escaped(note, "text" if comment else form))
+        texts = []
+        for signature, (combined, note) in tables.items():
+            shown, comment = render(combined, form, **rendered), form in ("latex", "booktabs")
+            if note and form in _NOTES:
+                shown += _NOTES[form].format(escaped(note, "text" if comment else form))
+            texts.append(shown if len(tables) == 1 else _HEADS.get(form, "# {}\n{}").format(signature, shown))
+        return "\n\n".join(texts)
 
     deliver(text(form), *([] if save is None else [partial(write_file, save, text(_saved_form(save, form)) + "\n")]))
+
+
+def _by_signature(results: Mapping[str, Any], *, mixed: bool) -> dict[str, dict[str, Any]]:
+    """Results by signature, "" for files without one; all together if the others have the same.
+
+    Raises ValueError for several signatures, unless they may be `mixed`.
+    """
+    apart: dict[str, dict[str, Any]] = {}
+    for name, result in results.items():
+        apart.setdefault(str(result.get("signature", "")), {})[name] = result
+    first, *others = [signature for signature in apart if signature] or [""]
+    if not others:
+        return {first: {**results}}
+    if not mixed:
+        one, other = (next(iter(apart[signature])) for signature in (first, others[0]))
+        raise ValueError(
+            f"{other}: expected the signature of {one}, {first}, got {others[0]}, which differs in "
+            f"{', '.join(differing(first, others[0]))}; --mixed shows them apart"
+        )
+    return apart
 
 
 def _saved_form(save: Path, form: str) -> str:

@@ -32,7 +32,8 @@ def closed_set_summary(summary: Summary, metric: OpenSetDetection) -> Summary:
         }
 
     groups = summary.groups
-    return Summary(of_detector(summary.results), groups and {name: of_detector(row) for name, row in groups.items()})
+    rows = groups and {name: of_detector(row) for name, row in groups.items()}
+    return summary._replace(results=of_detector(summary.results), groups=rows)
 
 
 def closed_set_comparison(table: Mapping[str, list[Any]], metric: OpenSetDetection) -> dict[str, list[Any]]:

@@ -68,6 +68,7 @@ class OpenSetDetection(Rules):
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
     configs = {name: {"protocol": name} for name in PROTOCOLS}
+    selecting = Rules.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
 
     per_class: bool = False
     per_image: bool = False

@@ -16,11 +16,11 @@ from ..arrays.checks import as_fractions, plain_value
 from ..metric.bootstrap import ByGroup, assembled
 from ..metric.groups import ALL, as_parts
 from ..metric.results import Results
+from ..metric.signature import changed_options, signature_of
 from ..metric.states import joined
 from ..reading.maps.listing import AnomalyMaps, list_anomaly_maps
 from ..reading.maps.maps import check_names, map_reader
 from ..reading.progress import progress_bar
-from ..written.flat import KINDS
 from .anomaly_batches import check_pattern, members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
@@ -135,12 +135,13 @@ def evaluate_maps(
                 if "per_image" in row:
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
-    record |= {"resize": resize, "sample_pattern": sample_pattern, "void_where_invalid": void_where_invalid}
-    record["mask_threshold"] = mask_threshold
-    summary = assembled(suite, by_group, replicates)
-    return AnomalyRun(
-        listed, {**summary.as_dict(), KINDS: summary.kinds(), "evaluation": record}, images, drawn, tables
+    reading = {"resize": resize, "void_where_invalid": void_where_invalid, "mask_threshold": mask_threshold}
+    record |= {**reading, "sample_pattern": sample_pattern}
+    moved = {name: value for name, value in reading.items() if value}
+    summary = assembled(suite, by_group, replicates)._replace(
+        signature=signature_of(suite, {**settings, **moved}), options=changed_options(suite, {**settings, **moved})
     )
+    return AnomalyRun(listed, {**summary.as_dict(), **summary.record(), "evaluation": record}, images, drawn, tables)
 
 
 def _in_reading_order(

@@ -58,9 +58,11 @@ def without_intervals(run: AnomalyRun, options: Mapping[str, Any]) -> Results:
     """The results of a run without its automatic intervals, as the user's own options give them."""
     results, record = run.results, run.results["evaluation"]
     ends = {f"{key}_{end}" for key in results for end in ("low", "high")}
-    chosen = {name: options.get(name, AnomalySuite.options[name]) for name in ("confidence_level", "n_resamples")}
+    drawn = ("confidence_level", "n_resamples")
+    chosen = {name: options.get(name, AnomalySuite.options[name]) for name in drawn}
     return {
         **{key: value for key, value in results.items() if key not in ends},
         "groups": {key: column for key, column in results["groups"].items() if key not in ends},
+        "options": {name: value for name, value in results["options"].items() if name not in drawn},
         "evaluation": {**record, "options": {**record["options"], **chosen}},
     }

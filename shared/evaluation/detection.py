@@ -85,7 +85,7 @@ def evaluate_detections(
     openset = openset_summary(detections, progress=progress, summarise=summarise, **options)
     results = {
         "openset_metrics": with_names_in_tables(openset.as_dict(), detections.dataset, options),
-        KINDS: openset.kinds(),
+        **openset.record(),
     }
     if not standard:
         return results

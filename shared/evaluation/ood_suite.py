@@ -71,11 +71,12 @@ def ood_summary(
         metric.add_batch(**_columns(scores, 0, None))
     for name, scores in outside.items():
         metric.add_batch(**_columns(scores, 1, name))
-    results, groups = summarise(metric)
+    summary = summarise(metric)
     if accuracy is None:
-        return Summary(results, groups)
+        return summary
     known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # independent of the set, and so no mean
-    return Summary({**results, **known_right}, {name: {**row, **known_right} for name, row in (groups or {}).items()})
+    groups = {name: {**row, **known_right} for name, row in (summary.groups or {}).items()}
+    return summary._replace(results={**summary.results, **known_right}, groups=groups)
 
 
 def _columns(scores: Array, label: int, group: str | None) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
+from .signature import signature_of
 from .states import (
     COUNTS,
     check_parts,
@@ -91,6 +92,7 @@ class Metric:
     truth: the arrays of a state that say what the samples are, in the same order for every model
     aliases: other names for columns
     unknownness: columns of scores that are higher for what is unknown
+    selecting: options that say which results there are, and move none, so that they are not in the signature
     configs: options by the `config_name` of `evaluate.load` that stands for them
     ungrouped_columns: columns without one entry per sample; they cannot be grouped
     owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
@@ -112,6 +114,7 @@ class Metric:
     truth: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[Mapping[str, str]] = {}
     unknownness: ClassVar[frozenset[str]] = frozenset({"open_scores", "image_scores"})
+    selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
@@ -185,6 +188,16 @@ class Metric:
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
         return {name: getattr(self, name) for name in self.options}
+
+    @property
+    def signature(self) -> str:
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
+
+        >>> from openworld_metrics import OODBench
+        >>> OODBench(metrics="tpr", threshold=0.5).signature
+        'ood_bench|threshold:0.5|v0.1.0'
+        """
+        return signature_of(self, self.loaded_options)
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""

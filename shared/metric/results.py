@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .groups import GROUPS, is_below, prefixes
@@ -72,10 +73,14 @@ class Summary(NamedTuple):
 
     results: of all samples, or the means
     groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
+    signature: of the metric that computed them
+    options: of this metric, those that differ from their defaults, for JSON
     """
 
     results: Results
     groups: Mapping[str, Results] | None = None
+    signature: str = ""
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -98,16 +103,20 @@ class Summary(NamedTuple):
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
+    def record(self) -> dict[str, Any]:
+        """The entries that describe saved results: the kinds of their keys, their signature and their options."""
+        return {"kinds": self.kinds(), "signature": self.signature, "options": dict(self.options)}
+
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
         results = _with_intervals(self.results, intervals)
         if self.groups is None:
-            return Summary(results)
+            return self._replace(results=results)
         groups = {
             name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
             for name, row in self.groups.items()
         }
-        return Summary(results, groups)
+        return self._replace(results=results, groups=groups)
 
 
 def kind_of(result: Any) -> dict[str, Any]:

@@ -5,7 +5,9 @@ A name is parsed into a `Measure`, a function of the two `Sides`. Those of excee
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -14,11 +16,15 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import did_you_mean, plain_value
 from ..ranking.counts import Side
-from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER, partial_auroc
 from ..ranking.operating_points import RATES, best_point, parse_point, rate_above
 from ..ranking.quantities import Quantity
+from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
+POSITIVES = ("out", "in")
+_OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
+_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -111,8 +117,8 @@ class Measure(NamedTuple):
     of_inside: bool = False
 
 
-def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False) -> Measure:
-    return Measure(lambda sides: sides.values[name], quantity.higher, quantity=quantity, of_inside=of_inside)
+def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
+    return Measure(lambda sides: sides.values[name], quantity.higher, share, quantity=quantity, of_inside=of_inside)
 
 
 def _at_threshold(name: str) -> Measure:
@@ -129,6 +135,12 @@ _OWN = {
     "detect_acc": _of_counts("detect_acc", DETECTION_ACCURACY_REACHED),
     "aupr_in": _of_counts("aupr_in", AVERAGE_PRECISION, of_inside=True),
     "aupr_in_trapezoid": _of_counts("aupr_in_trapezoid", AUPR, of_inside=True),
+    "eer": _of_counts("eer", EER),
+    "aurc": _of_counts("aurc", AURC),
+    "e_aurc": _of_counts("e_aurc", E_AURC),
+    "auarc": _of_counts("auarc", AUARC),
+    "augrc": _of_counts("augrc", AUGRC),
+    "prr": _of_counts("prr", PRR, share=False),
     **{name: _at_threshold(name) for name in RATES},
 }
 
@@ -172,8 +184,10 @@ def metric_list(metrics: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(1 << 8)
-def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
+def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
     """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores.
+
+    Rates are of the OOD samples as positives, or of the in-distribution ones: see `OODBench`.
 
     Raises ValueError for an unknown name, two metrics of one name, and none.
     """
@@ -186,7 +200,7 @@ def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
         if _is_function(metric, name):
             wanted.functions[name] = metric
             continue
-        measure = wanted.measures[name] = _parsed(metric, name, sampled)
+        measure = wanted.measures[name] = _parsed(metric, name, sampled, positive)
         if measure.quantity is not None:
             (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
     if not wanted.measures and not wanted.functions:
@@ -194,25 +208,46 @@ def parsed(metrics: tuple[Any, ...], sampled: bool) -> Measures:
     return wanted
 
 
-def _parsed(metric: Any, name: str, sampled: bool) -> Measure:
+def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        point = parse_point(name)
+        said = name if positive == "out" else _of_other_class(name)
+        point = parse_point(said)
         if sampled and (point or name in _SAMPLED):
-            return _sampled_measure(name)
+            return _sampled_measure(said)
         if point:
             return _of_counts(name, best_point(*point))
-        if name in _OWN:
-            return _OWN[name]
-    hint = did_you_mean(name, (*_OWN, *DEFAULT_METRICS, *SKLEARN_SCORES, *SKLEARN_LABELS))
+        if said in _OWN:
+            return _OWN[said]
+        partial = _PARTIAL.fullmatch(said)
+        bound = Fraction(partial[2]) / 100 if partial else Fraction()
+        if partial and partial[1] in ("tpr", "tnr"):
+            bound = 1 - bound  # above TPR is up to FNR, the false-positive rate of the other class
+        if partial and 0 < bound <= 1 and Fraction(partial[2]):
+            quantity = partial_auroc(bound, mcclish=partial[3] is not None)
+            return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
+    examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
+    meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
+    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
-        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
+        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
+
+
+def _of_other_class(name: str) -> str:
+    """The name of a rate, point or partial area by which the other class as positives has the same number.
+
+    >>> _of_other_class("fpr95tpr"), _of_other_class("pauroc@fpr10"), _of_other_class("auroc")
+    ('fnr95tnr', 'pauroc@fnr10', 'auroc')
+    """
+    rates = re.split(rf"({'|'.join(RATES)})", name)
+    return "".join(part.translate(_OTHER_CLASS) if part in RATES else part for part in rates)
 
 
 def has_threshold(metric: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, to_numpy
-from ..arrays.checks import as_bool, as_int, as_real
+from ..arrays.checks import as_bool, as_choice, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import Side, check_both_classes, exceeded_threshold
@@ -18,7 +18,7 @@ from ..ranking.curves import BestValue
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import bounded, check_bits, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table
-from .measures import DEFAULT_METRICS, Measures, Sides, called, has_threshold, metric_list, parsed
+from .measures import DEFAULT_METRICS, POSITIVES, Measures, Sides, called, has_threshold, metric_list, parsed
 from .sides import OODState, StateOptions, as_ood_state, is_ood, ood_sides, ood_state, state_options
 
 POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
@@ -37,6 +37,14 @@ class OODBench(Metric):
     detect_acc    highest accuracy over all thresholds
     fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
                   decimals included, such as tpr0.1fpr
+    pauroc@fpr10  the area under the ROC curve up to FPR 0.1, divided by 0.1; pauroc@tpr80, the area above TPR 0.8,
+                  divided by 0.2; likewise of any rate and number; with _mcclish, ½(1 + (A − L²/2)/(L − L²/2)) of the
+                  area A up to the limit L, which is ½ by chance
+    eer           the equal error rate, where FPR = FNR on the ROC curve
+    aurc, augrc   of wrong answers as OOD samples, the areas under their risk over coverage, as of `risk_coverage`
+    auarc, e_aurc 1 − aurc, and how much aurc exceeds that of the perfect order
+    prr           (r − aurc)/(r − aurc*), with the share of wrong answers r and the aurc* of the perfect order, for
+                  which it is 1; by chance it is 0
     tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
@@ -54,6 +62,7 @@ class OODBench(Metric):
         the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
         those without such a bound are left out: thresholds, rates at a threshold, sampled curves, and metrics of
         scikit-learn. Fixed at load
+    positive: "out" or "in": whether OOD or in-distribution samples are the positives of rates, points and partial areas
     threshold: for rates and label-based metrics, which compare score > threshold
     thresholds: whether to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives
         that value on these data, −inf or inf if every sample or none is OOD
@@ -79,12 +88,14 @@ class OODBench(Metric):
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
     unknownness = frozenset({"predictions"})
+    selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
     in_value: int | Literal["rest"] = 0
     out_value: int | Literal["rest"] = 1
     ignore_value: int | None = None
     significant_bits: int | None = None
+    positive: str = POSITIVES[0]
     threshold: float | None = None
     thresholds: bool = False
     step: int | None = None
@@ -95,7 +106,8 @@ class OODBench(Metric):
         super().__post_init__()
         self.metric_list = metric_list(self.metrics)
         self.step = None if self.step is None else as_int(self.step, "step", 1)
-        parsed(self.metric_list, self.step is not None)
+        self.positive = as_choice(self.positive, "positive", POSITIVES)
+        parsed(self.metric_list, self.step is not None, self.positive)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.thresholds = as_bool(self.thresholds, "thresholds")
@@ -109,7 +121,7 @@ class OODBench(Metric):
     @property
     def parsed(self) -> Measures:
         """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
-        return parsed(self.metric_list, self.step is not None)
+        return parsed(self.metric_list, self.step is not None, self.positive)
 
     @property
     def idle_options(self) -> list[str]:
@@ -167,8 +179,9 @@ class OODBench(Metric):
                     "metrics: expected at least one that has an error bound, since scores were cut to "
                     f"significant_bits={bits}; got {', '.join(measures)}"
                 )
-            return with_errors({name: Rate(each[0], measures[name].higher) for name, each in ends.items()}, ends)
-        rates: Results = {}
+            rates = {name: Rate(each[0], measures[name].higher, measures[name].share) for name, each in ends.items()}
+            return with_errors(rates, ends)
+        rates = {}
         for name, measure in measures.items():
             value = measure.of(sides)
             threshold = None
@@ -202,7 +215,7 @@ class OODBench(Metric):
         threshold, named = self.threshold, {}
         if threshold is None:
             name = next((metric for metric in self.metric_list if has_threshold(metric)), POINT)
-            results = OODBench(metrics=name, thresholds=True).rates(*prepared.sides)
+            results = OODBench(metrics=name, thresholds=True, positive=self.positive).rates(*prepared.sides)
             check_thresholds_exist(results)
             threshold = results[name].threshold
             named = {f"{name}_threshold": threshold}

@@ -25,11 +25,13 @@ from ..arrays.checks import (
     check_not_negative,
     counted_columns,
 )
+from ..arrays.exact import ratio_of
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
+from ..ranking.counts import Side
 from ..ranking.roc import MAX_POINTS, table, thinned
 from .samples import check_thresholds
-from .sweep import Swept, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep, outcomes_of
+from .sweep import Sweep, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep, outcomes_of
 
 TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -46,7 +48,7 @@ def macro_open_f(
     A known sample counts for its class, an accepted unknown one is a false positive of its predicted class;
     samples are accepted when score ≤ t. 0/0 is 0.
 
-    Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
     samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
@@ -63,10 +65,11 @@ def macro_open_f(
 
 
 def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> list[Any]:
-    """Check samples of `macro_open_f`, whose classes are not looked at, with their counts or None."""
+    """Check samples of `macro_open_f`, with their counts or None; the class of an unknown sample becomes −1."""
+    true = as_labels(classes, "classes")
     columns = {
         "predicted": as_labels(predicted, "predicted"),
-        "classes": as_labels(classes, "classes"),
+        "classes": array_namespace(true).where(true < 0, -1, true),
         "scores": as_scores(scores, "scores"),
     }
     return counted_columns(counts, **columns)
@@ -82,6 +85,13 @@ def best_macro_f(
     counts: Array | None = None,
 ) -> BestF:
     """As `macro_open_f`, of checked samples and thresholds."""
+    return best_f(*macro_samples(predicted, classes, scores, num_classes, counts), t_list)
+
+
+def macro_samples(
+    predicted: Array, classes: Array, scores: Array, num_classes: int, counts: Array | None
+) -> tuple[Array, MacroF]:
+    """Scores in ascending order, and macro F after each."""
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
@@ -96,7 +106,7 @@ def best_macro_f(
         outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
         occurring = int(xp.count_nonzero(totals))
     ordered, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return _best(ordered, MacroF(outcomes, totals, occurring, sizes, num_classes), t_list)
+    return ordered, MacroF(outcomes, totals, occurring, sizes, num_classes)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -141,10 +151,10 @@ def best_micro_f(
     xp = array_namespace(classes)
     ordered, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(ordered, MicroF(correct, sizes, known), t_list)
+    return best_f(ordered, MicroF(correct, sizes, known), t_list)
 
 
-def _best(scores: Array, average: MacroF | MicroF, t_list: np.ndarray | None) -> BestF:
+def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:
     """The first of the greatest F-scores after each sample, in ascending order of the scores."""
     if t_list is not None:
         return _best_of(t_list, scores, average)
@@ -154,8 +164,8 @@ def _best(scores: Array, average: MacroF | MicroF, t_list: np.ndarray | None) ->
     return best, float(scores[int(places[at])]) + 0.0, None  # 0.0 for −0.0
 
 
-def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) -> BestF:
-    """As `_best`, of a list of thresholds."""
+def _best_of(thresholds: np.ndarray, scores: Array, average: Average) -> BestF:
+    """As `best_f`, of a list of thresholds."""
     xp = array_namespace(scores)
     after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
     places, row = np.unique(to_numpy(after), return_inverse=True)
@@ -174,7 +184,7 @@ def _best_of(thresholds: np.ndarray, scores: Array, average: MacroF | MicroF) ->
     return float(f[row[best]]), float(thresholds[best]), f[row].tolist()
 
 
-def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -> np.ndarray:
+def _are_greatest(places: np.ndarray, sums: TwoSums, average: Average) -> np.ndarray:
     """Flag the candidates with the greatest F, compared exactly, since values are close."""
     if len(places) == 1:
         return np.ones(1, dtype=bool)
@@ -183,7 +193,7 @@ def _are_greatest(places: np.ndarray, sums: TwoSums, average: MacroF | MicroF) -
     return np.asarray([value == greatest for value in exact])
 
 
-def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
+def _highest(scores: Array, average: Average) -> tuple[Array, TwoSums]:
     """Ascending places where F is greatest within `average.rounding`, and the sums that F is computed from there.
 
     If F is 0 everywhere, the first place is returned. Several threads share a large sweep; each starts from the
@@ -199,7 +209,7 @@ def _highest(scores: Array, average: MacroF | MicroF) -> tuple[Array, TwoSums]:
     return places[high], (sums[0][high], sums[1][high])
 
 
-def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tuple[Array, Array, Array, Array]:
+def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array, Array, Array, Array]:
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
     kept: list[tuple[Array, Array, Array, Array]] = []
@@ -222,7 +232,7 @@ def _high_within(scores: Array, average: MacroF | MicroF, within: slice) -> tupl
     return places[high], values[high], first[high], second[high]
 
 
-def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
+def _at_places(average: Average, places: Array) -> Sweep:
     """The sums and values after the samples at some ascending places."""
     parts, start = [], 0
     for swept in average.sweep():
@@ -230,7 +240,7 @@ def _at_places(average: MacroF | MicroF, places: Array) -> Swept:
         here = places[(places >= start) & (places < stop)] - start
         parts.append([column[here] for column in swept])
         start = stop
-    return Swept(*map(array_namespace(places).concat, zip(*parts)))
+    return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
 class MacroF(NamedTuple):
@@ -248,7 +258,7 @@ class MacroF(NamedTuple):
     num_classes: int
     rounding: float = 2.0**-48
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
         return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
 
@@ -259,7 +269,6 @@ class MacroF(NamedTuple):
     def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
         """P·R/(P + R) in fractions, of ascending places."""
         outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
-        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
         ids, right = outcomes >> 1, outcomes & 1 == 1
         first_hit = np.full(len(self.totals), len(ids))
         hit = np.flatnonzero(right)[::-1]
@@ -267,16 +276,22 @@ class MacroF(NamedTuple):
         # a sample of a class without a hit changes nothing, unless it is one
         changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
         _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
-        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
-        start, values = 0, []
-        for stop in (places[distinct] + 1).tolist():
-            part = slice(start, stop)
-            counts = None if sizes is None else sizes[part]
-            hits += count_ids(ids[part], len(hits), np.where(right[part], 1 if counts is None else counts, 0))
-            accepted += count_ids(ids[part], len(hits), counts)
-            values.append(exact_macro_f(hits, accepted, to_numpy(self.totals)))
-            start = stop
+        totals = to_numpy(self.totals)
+        values = [exact_macro_f(*counts, totals) for counts in self.counts_of(places[distinct] + 1)]
         return [values[i] for i in place.tolist()]
+
+    def counts_of(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Right and accepted samples by class among the first rows, for ascending numbers of rows; overwritten."""
+        outcomes = to_numpy(self.outcomes[: int(numbers[-1])])
+        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
+        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
+        start = 0
+        for stop in numbers.tolist():
+            part, counts = outcomes[start:stop], None if sizes is None else sizes[start:stop]
+            hits += count_ids(part >> 1, len(hits), np.where(part & 1 == 1, 1 if counts is None else counts, 0))
+            accepted += count_ids(part >> 1, len(hits), counts)
+            yield hits, accepted
+            start = stop
 
 
 class MicroF(NamedTuple):
@@ -292,10 +307,10 @@ class MicroF(NamedTuple):
     known: int
     rounding: float = 0.0
 
-    def sweep(self, within: slice = slice(None)) -> Iterator[Swept]:
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
         for sums in micro_sweep(self.correct, self.sizes, within):
-            yield Swept(*sums, self.rounded(sums))
+            yield Sweep(*sums, self.rounded(sums))
 
     def rounded(self, sums: TwoSums) -> Array:
         """F, rounded once."""
@@ -311,6 +326,61 @@ class MicroF(NamedTuple):
         )
         values = [Fraction(*pair) for pair in distinct.tolist()]
         return [values[i] for i in place.reshape(-1).tolist()]
+
+
+class Hos(NamedTuple):
+    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples.
+
+    scores: (N,) ascending
+    known: the known classes
+    unknown: the unknown samples, at least one
+    rounding: as of `MacroF`
+    """
+
+    scores: Array
+    known: MacroF
+    unknown: Side
+    rounding: float = 2.0**-48
+
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
+        """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""
+        xp, start = array_namespace(self.scores), within.indices(self.scores.shape[0])[0]
+        for _, recall, value in self.known.sweep(within):
+            here = self.scores[start : start + recall.shape[0]]
+            accepted = self.unknown.below(xp.searchsorted(self.unknown.scores, here, side="right"))
+            sums = recall, self.unknown.total - accepted
+            value[...] = self.rounded(sums) / 2
+            yield Sweep(*sums, value)
+            start += recall.shape[0]
+
+    def rounded(self, sums: TwoSums) -> Array:
+        """HOS within 4 units in the last place."""
+        xp = array_namespace(sums[0])
+        recall, rejected = sums[0] / max(self.known.occurring, 1), ratio_of(sums[1], self.unknown.total)
+        total = recall + rejected
+        return 2 * recall * rejected / xp.where(total == 0, xp.ones_like(total), total)
+
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """HOS in fractions, of ascending places."""
+        right = np.cumsum(to_numpy(self.known.outcomes[: int(places[-1]) + 1]) & 1)[places]
+        rejected = to_numpy(sums[1])
+        changes = np.cumsum(np.append(False, (np.diff(right) != 0) | (np.diff(rejected) != 0)))
+        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
+        values = [
+            self.of_counts(hits, number)
+            for (hits, _), number in zip(self.known.counts_of(places[distinct] + 1), rejected[distinct].tolist())
+        ]
+        return [values[i] for i in place.tolist()]
+
+    def of_counts(self, hits: np.ndarray, rejected: int) -> Fraction:
+        """HOS from the right samples by class and the rejected unknown ones; 0/0 is 0."""
+        hit = np.flatnonzero(hits)
+        recall = _sum_of_fractions(hits[hit], to_numpy(self.known.totals)[hit]) / self.known.occurring
+        unknown = Fraction(rejected, self.unknown.total)
+        return 2 * recall * unknown / (recall + unknown) if recall + unknown else Fraction()
+
+
+Average = MacroF | MicroF | Hos
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
@@ -397,7 +467,6 @@ def open_f_curve(
     ids, true, values, _ = checked_samples(predicted, classes, scores)
     check_not_negative(ids, "predicted")
     xp = array_namespace(ids, true)
-    true = xp.where(true < 0, -1, true)
     largest = max(int(xp.max(ids)), int(xp.max(true)))
     total = 1 + largest if num_classes is None else as_int(num_classes, "num_classes", 1)
     for name, column in (("predicted", ids), ("classes", true)):

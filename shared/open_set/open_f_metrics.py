@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import to_numpy
-from ..arrays.checks import as_bool, as_int
+from ..arrays.checks import as_bool, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.prepared import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from ..ranking.counts import as_side
 from ..ranking.prepared import rows_of_sides
 from ..ranking.roc import check_samples, sample_table
+from .decisions import Decisions
 from .open_f import BestF, best_macro_f, best_micro_f
 from .samples import (
     OPEN_SET_ALIASES,
@@ -128,7 +129,7 @@ class OpenF(Metric):
         """The best F-score of a state, and the curve of t_list."""
         best, threshold, curve = self.best(state)
         results: Results = {self.name: Rate(best, True, threshold=threshold)}
-        return results if curve is None else {**results, f"{self.name}_curve": curve}
+        return results if self.thresholds is None else {**results, f"{self.name}_curve": curve}
 
     def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
         """The table of samples, with `per_sample`."""
@@ -142,22 +143,56 @@ class OpenF(Metric):
 class MacroOpenF(OpenF):
     """The macro open-set F-score at the best threshold, with equal weight for each class: see `macro_open_f`.
 
-    Columns and options: see `OpenF`.
+    Columns: see `OpenF`. Options, in addition to its own:
+
+    threshold: the threshold to use instead of the best one; not with a t_list
+    decisions: whether to add the numbers of the decisions at the threshold (see `Decisions.at`), and hos_max, the best
+        HOS over all thresholds; with a t_list, over those, and the numbers at each as `<name>_curve`
+
+    Raises besides ValueError for decisions without unknown or known samples.
 
     >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
     """
 
     name = "macro_open_f"
+    selecting = OpenF.selecting | {"decisions"}
+
+    threshold: float | None = None
+    decisions: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
+        self.decisions = as_bool(self.decisions, "decisions")
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """As of `OpenF`; the number of classes is kept for resamples that lack the largest class id."""
+        if self.threshold is not None and self.thresholds is not None:
+            raise ValueError("threshold: expected None with a t_list, got both")
         return super().prepare({**state, "predictions_width": np.asarray(count_classes(state, self.num_classes))})
 
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
+        thresholds = self.thresholds if self.threshold is None else np.asarray([self.threshold])
         columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), self.thresholds, counts=state.get("counts"))
+        return best_macro_f(*columns, int(state["predictions_width"]), thresholds, counts=state.get("counts"))
+
+    def rates(self, state: OpenSetState) -> Results:
+        """As of `OpenF`, and the numbers of the decisions."""
+        results = super().rates(state)
+        if not self.decisions:
+            return results
+        decisions = Decisions(state, int(state["predictions_width"]))
+        (numbers,) = decisions.at(np.asarray([results[self.name].threshold]))
+        results |= {name: Rate(value, True) for name, value in numbers.items()}
+        best, threshold = decisions.best_hos(self.thresholds)
+        results["hos_max"] = Rate(best, True, threshold=threshold)
+        if self.thresholds is not None:
+            curves = decisions.at(self.thresholds)
+            results |= {f"{name}_curve": [row[name] for row in curves] for name in numbers}
+        return results
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,127 +1,34 @@
-"""Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
+"""Risk of a classifier that abstains: its areas and points by name, and with costs of errors.
 
-If a sample is one of m with its score, and a samples score lower, it is among the first k with probability (k − a)/m,
-clipped to [0, 1], with ties in random order. So a mean over coverages is a sum over the errors.
+Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
+misclassified or unknown.
+
+With costs, an accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
+a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
+So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
+over a common denominator: each result is divided once.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, distinct_values, on_one_device, to_numpy
+from ..arrays.arrays import array_namespace, distinct_values, on_one_device, to_numpy
 from ..arrays.checks import as_open_share, as_scores, as_share, as_written, by_keyword, plain_value
-from ..arrays.exact import RATIO_UNIT, ratio_of, sum_of_shares, weighted_sum
+from ..arrays.exact import ratio_of, weighted_sum
 from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
-from ..ranking.curves import twice_wins
-from ..ranking.quantities import (
-    Bounds,
-    Quantity,
-    bounded,
-    in_either_order,
-    least_reaching,
-    most_within,
-    negatives_first,
-    percent,
-    positives_first,
-    quantities,
-    was_cut,
-)
+from ..ranking.quantities import Quantity, in_either_order, least_reaching, quantities
+from ..ranking.risk import AUGRC, AURC, mean_risk, places, sum_of_risks
 
-_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
-_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
-_SERIES = 32  # from where the series of harmonic numbers is exact in float64
-_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
-
-
-def places(counts: Counts) -> tuple[Array, Array]:
-    """The numbers of samples, of both kinds, with a score below and with a score equal to each error's."""
-    accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
-    return accepted, counts.sizes + counts.fp - counts.above
-
-
-def _correction(numbers: np.ndarray) -> np.ndarray:
-    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
-    square = 1 / (numbers + 0.5) ** 2
-    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
-    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
-
-
-def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
-    """Σ 1/k of start < k ≤ stop."""
-    stop = np.broadcast_to(stop, start.shape)
-    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
-
-
-def _sum_over_errors(counts: Counts) -> int:
-    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them.
-
-    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and the value at the middle.
-    """
-    # on the host: the logarithms of array libraries differ in their last bits
-    before, tied = (to_numpy(column) for column in places(counts))
-    mean = 1 - before / tied * _harmonic(before, before + tied)
-    middle = (tied + 1) / 2
-    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
-    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
-    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
-
-
-def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum if several scores were cut to one."""
-    unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
-
-
-def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
-
-
-def area_of_sum(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
-
-
-def both_sides(first: Side, second: Side) -> Side:
-    """Merge the samples of two sides into one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None and second.before is None:
-        return as_side(scores)
-    return as_side(scores, xp.concat([first.sizes, second.sizes]))
-
-
-def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
-    lost = 2 * num_errors * num_right - sum(wins)
-    return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
-
-
-AURC = Quantity(
-    _sum_over_errors,
-    _area,
-    False,
-    Bounds(
-        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
-        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
-    ),
-)
-TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
-AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
-
-
-# Selective risk with different costs for two kinds of errors, and a chosen share of unknown samples.
-#
-# An accepted sample costs c if it is unknown, 1 − c if it is known but misclassified, and 0 otherwise. With
-# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
-# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
-# over a common denominator: each result is divided once.
-
-
+RISK_METRICS = ("aurc", "augrc")
+_AREAS = {"aurc": AURC, "augrc": AUGRC}
+_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 
@@ -135,140 +42,6 @@ class Costs(NamedTuple):
     unknown: Fraction
     wrong: Fraction
     unknown_share: Fraction | None = None
-
-
-class _Weights(NamedTuple):
-    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
-
-    loss_unknown: int
-    loss_wrong: int
-    unknown: int
-    known: int
-
-
-def risks_with_costs(
-    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
-) -> dict[str, float]:
-    """Risks of `risk_coverage` by name, with costs.
-
-    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
-    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
-    """
-    accepted = _accepted(unknown, wrong, right)
-    weights = _weights(unknown.total, wrong.total + right.total, costs)
-    risks = {}
-    for name, (kind, share) in wanted.items():
-        if kind == "aurc":
-            risks[name] = _area_with_costs(unknown, wrong, right, costs)
-        elif kind == "augrc":
-            risks[name] = _generalised_with_costs(accepted, weights)
-        elif kind == "risk@cov":
-            risks[name] = _risk_with_costs(share, accepted, weights, costs)
-        else:
-            risks[name] = _coverage_with_costs(share, accepted, weights)
-    return risks
-
-
-def _accepted(*sides: Side) -> list[np.ndarray]:
-    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
-    int64 each.
-    """
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = distinct_values(xp.concat(scores))
-    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
-    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
-
-
-def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
-    of_unknown, of_known = Fraction(1), Fraction(1)
-    if costs.unknown_share is not None:
-        if not num_unknown or not num_known:
-            raise ValueError(
-                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
-            )
-        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
-    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
-    unit = math.lcm(*(each.denominator for each in exact))
-    return _Weights(*(int(each * unit) for each in exact))
-
-
-def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
-    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
-    unknown, wrong, right = accepted
-    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
-    if most >= _LARGEST_INT:
-        unknown, wrong, right = (column.astype(object) for column in accepted)
-    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
-    return loss, weights.unknown * unknown + weights.known * (wrong + right)
-
-
-def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
-    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
-    if costs.unknown_share is not None:
-        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
-    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
-    total = unknown.total + wrong.total + right.total
-    sums = 0
-    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
-        if errors.total:
-            counts = runs(*sort_sides(errors, both_sides(*others)))
-            sums += int(cost * unit) * sum(map(AURC.part, counts))
-    return area_of_sum(sums, unit * total)
-
-
-def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
-    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
-
-    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
-        """2·∫ errors d(weighed), in counts."""
-        twice = errors[1:] + errors[:-1]
-        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
-
-    unknown, wrong, right = accepted
-    known = wrong + right
-    area = sum(
-        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
-        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
-    )
-    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
-    return area / (2 * whole**2)
-
-
-def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
-    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
-    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
-    if costs.unknown_share is not None:
-        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
-        at = int(np.argmax(enough))
-        return int(loss[at]) / int(weight[at])
-    # all weigh the same, so that weights are numbers of samples
-    counts = accepted[0] + accepted[1] + accepted[2]
-    number = least_reaching(coverage, int(counts[-1]))
-    at = int(np.searchsorted(counts, number))
-    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
-    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
-    return expected / (weights.known * number * tied)
-
-
-def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
-    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
-    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
-    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
-    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
-
-
-# Risk and coverage of a classifier that abstains from the samples that look most unknown.
-#
-# Samples are accepted in ascending order of their scores. An error is a sample that must not be accepted, since it is
-# misclassified or unknown. With e(k) errors expected among the first k of N, and ties in random order, the coverage is
-# k/N, the risk e(k)/k and the generalised risk e(k)/N.
-
-
-RISK_METRICS = ("aurc", "augrc")
-_AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 @by_keyword
@@ -405,71 +178,132 @@ def _coverage_at(risk: float) -> Quantity:
 _POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 
-# Bounds on the error of OpenAUC and its companions after scores were cut to some significant bits.
+def both_sides(first: Side, second: Side) -> Side:
+    """Merge the samples of two sides into one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None and second.before is None:
+        return as_side(scores)
+    return as_side(scores, xp.concat([first.sizes, second.sizes]))
 
 
-Ends = tuple[float, ...]
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
 
 
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
-) -> dict[str, Ends | None]:
-    """Bounds on each result before scores were cut; None for the accuracy, which needs no ranks.
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs.
 
-    Wins: the P·N pairs of each bin now count half; before, none to all of them counted. The threshold of an operating
-    point was in the same bin, with all or part of the bin above it.
+    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
+    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
     """
-    bits = unknown.bits
-    assert bits is not None  # the caller's scores were cut
-    num_known = correct.total + wrong.total
-    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
-    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
-    return {
-        "openauc": tuple(wins / pairs for wins in over_correct),
-        "closed_set_accuracy": None,
-        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
-        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
-        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
-    }
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    risks = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            risks[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            risks[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            risks[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            risks[name] = _coverage_with_costs(share, accepted, weights)
+    return risks
 
 
-def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
-    """The least and the greatest possible twice the wins of unknown samples, ties counting once."""
-    if not known.total:
-        return 0, 0
-    _, least, most = bounded({"": TWICE_WINS}, bits)[""].of(runs(unknown, known))
-    return least, most
-
-
-def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
-    """The least and the most hits.
-
-    In the bin of the threshold, the fewest sufficient unknown samples count, or all samples.
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """The numbers of samples of each side that score at most each distinct score, ascending, beginning with 0: (T + 1,)
+    int64 each.
     """
-    enough = least_reaching(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below, through = zip(*(_below(side, threshold, bits) for side in known))
-    was_one = not _of_range(threshold, bits)
-    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = distinct_values(xp.concat(scores))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
 
-def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
-    """Bounds on the number of correctly classified samples below the lowest unknown score that is not accepted."""
-    accepted = most_within(fpr, unknown.total)
-    if accepted == unknown.total or not correct.total:
-        return correct.total, correct.total
-    return _below(correct, unknown.at(accepted), bits)
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
 
 
-def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
-    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
-    return side.below_score(threshold), side.below_score(reached)
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
 
 
-def _of_range(threshold: float, bits: int) -> bool:
-    return bool(was_cut(np.asarray([threshold]), bits)[0])
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, as the sum of this area for unknown and for wrong samples, each times its cost."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(sum_of_risks, counts))
+    return mean_risk(sums, unit * total)
+
+
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        twice = errors[1:] + errors[:-1]
+        return weighted_sum(np.diff(weighed), twice, int(twice[-1]).bit_length(), int(weighed[-1]))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(coverage, int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts at a risk of at most `risk`; 0 if there is none."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0

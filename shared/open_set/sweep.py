@@ -2,8 +2,7 @@
 
 Macro averages are sums of ratios over classes, of which one changes at a time. Floating-point sums would depend on the
 order of the changes, and lose digits of small ratios. So each ratio, rounded to float64, is cut into enough pieces of b
-bits
-to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+bits to hold it exactly: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
 float64 adds exactly in every order.
 """
 
@@ -25,7 +24,7 @@ _SWEPT_ON_DEVICE = 1 << 26
 _TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
-class Swept(NamedTuple):
+class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each.
 
     first, second: the two numbers that F is computed from
@@ -39,7 +38,7 @@ class Swept(NamedTuple):
 
 def macro_sweep(
     outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[Swept]:
+) -> Iterator[Sweep]:
     """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings.
 
     The value is P·R/(P + R) of these sums P and R, which is proportional to F.
@@ -65,11 +64,11 @@ def macro_sweep(
     blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
     longest = outcomes[blocks[0]]
     ones = xp.ones_like(longest, dtype=xp.int64)
-    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Swept._fields]
+    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Sweep._fields]
     for block in blocks:
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
-        after = Swept(*(column[: part.shape[0]] for column in columns))
+        after = Sweep(*(column[: part.shape[0]] for column in columns))
         sweep(part, here, hits, accepted, totals, bits, running, *after)
         yield after
 
@@ -249,14 +248,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
 
 
 def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones outside [−1, C)."""
+    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones, −1 for unknown, of at least C."""
     if not are_ids_below(predicted, num_classes):
         check_class_ids(predicted, "predicted", num_classes)
         check_not_negative(predicted, "predicted")
     check_class_ids(classes, "classes", num_classes)
-    lowest = int(array_namespace(classes).min(classes)) if classes.shape[0] else -1
-    if lowest < -1:
-        raise ValueError(f"classes: expected class ids of at least 0, or -1 for unknown, got {lowest}")
 
 
 def _type_of(most: int) -> Any:

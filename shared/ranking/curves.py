@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -218,6 +219,65 @@ def detection_accuracy(*, positives: Any, negatives: Any) -> float:
     0.75
     """
     return float(_quantity_of(DETECTION_ACCURACY, *checked_sides(positives=positives, negatives=negatives)))
+
+
+def _equal_error(counts: Counts) -> list[Fraction]:
+    """The equal error rate, if the ROC curve reaches it in this run.
+
+    FPR − FNR = (fp·P + tp·N − P·N)/(P·N) never falls along the curve. It is 0 at a tied score, or on the horizontal
+    line before one.
+    """
+    positives, negatives = counts.num_positives, counts.num_negatives
+
+    def excess(fp: int, tp: int) -> int:
+        return fp * positives + tp * negatives - positives * negatives
+
+    def after(i: int) -> int:
+        return excess(int(counts.fp[i]), int(counts.tp[i]))
+
+    number = counts.tp.shape[0]
+    if after(number - 1) < 0:
+        return []
+    at = bisect_left(range(number), 0, key=after)
+    above, fp, tp, size = (int(column[at]) for column in (counts.above, counts.fp, counts.tp, counts.sizes))
+    before = excess(above, tp - size)
+    if before >= 0:
+        return [1 - Fraction(tp - size, positives)]
+    return [Fraction(above * after(at) - before * fp, (after(at) - before) * negatives)]
+
+
+def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
+    return float(next(rate for part in parts for rate in part))
+
+
+# where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
+EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2)).
+
+    In counts it is Σ (X − (above + fp)/2) over positives with fp ≤ X = L·N, plus (X − above)²/(2·(fp − above)) each
+    where X lies within a tied score. Source: McClish, Medical Decision Making 1989.
+    """
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}

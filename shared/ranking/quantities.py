@@ -81,8 +81,9 @@ def _parts_of_runs(
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
     for run in runs(positives, negatives, None, within):
+        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
         for column, quantity in zip(columns, wanted.values()):
-            column.append(quantity.part(run))
+            column.append(parts[quantity.part])
     return columns
 
 
@@ -186,18 +187,18 @@ def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...
     for name, rate in results.items():
         between = ends.get(name)
         if between is not None:
-            bounded[name] = rate._replace(error=error_of(rate.value, between))
+            bounded[name] = rate._replace(error=error_of(rate.value, between, share=rate.share))
         elif name in ends:
             bounded[name] = rate
     return bounded
 
 
-def error_of(value: float, ends: tuple[float, ...]) -> float:
-    """The distance to the farther end, rounded up."""
+def error_of(value: float, ends: tuple[float, ...], *, share: bool = True) -> float:
+    """The distance to the farther end, rounded up; of shares at most 1."""
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
+    return min(1.0, error) if share else error
 
 
 def check_bits(significant_bits: Any) -> int | None:

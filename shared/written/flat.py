@@ -10,7 +10,7 @@ from typing import Any
 
 # entries of an evaluation that are records, not results
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
-RECORDS = frozenset({"evaluation", "comparison", "other", "samples", KINDS})
+RECORDS = frozenset({"evaluation", "comparison", "other", "samples", "options", KINDS})
 _LONGEST = 250  # characters of a name, in MLflow
 
 

@@ -79,7 +79,8 @@ def to_eval_results(
     Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
     in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; source_url, the
     source of the result, source_name, the text of that link, and source_user or source_org, who is credited; notes on
-    how the evaluation was done. Two variants of one evaluation, with different notes, are two files.
+    how the evaluation was done, to which the signature of saved results is added. Two variants of one evaluation, with
+    different notes, are two files.
 
     Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without entries
     that are None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without
@@ -96,6 +97,7 @@ def to_eval_results(
         known = ", ".join(numbers)
         raise ValueError(f"tasks: expected for each a name of {known}, got {missing[0] if missing else 'no task'}")
     source = {"url": source_url, "name": source_name, "user": source_user, "org": source_org}
+    notes = "; ".join(filter(None, [notes, results.get("signature")])) or None
     return [
         {
             "dataset": _without_none({"id": dataset, "task_id": task, "revision": revision}),

@@ -38,7 +38,10 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     first, second = ({"predictions": predictions, "open_scores": models[name]} for name in ("first", "second"))
     drawn: dict[str, Any] = dict(confidence_level=0.8, n_resamples=50, random_state=7)
     expected = compare("openauc", first, second, references=models["references"], tpr=0.9, **drawn)
-    assert json.loads(output) == expected == json.loads((tmp_path / "o.json").read_text())
+    saved = json.loads((tmp_path / "o.json").read_text())
+    assert saved.pop("options") == {"tpr": 0.9}
+    assert saved.pop("signature").startswith("openauc|v")
+    assert json.loads(output) == expected == saved
     line = comparison_text(expected).splitlines()[1].split()
     assert (line[0], line[-1]) == ("openauc", "first")
     assert comparison_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same

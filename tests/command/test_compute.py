@@ -19,6 +19,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import OpenAUC, written
+from openworld_metrics.metric.signature import VERSION
 from openworld_metrics.reading.tables import files as readers
 from tests import cases
 from tests.command.terminal import on_terminal
@@ -321,6 +322,9 @@ def test_infinite_thresholds_are_words_in_json(run: Run, load: Load, tmp_path: P
         results = json.loads(output, parse_constant=pytest.fail)
         saved = json.loads((tmp_path / "out.json").read_text(), parse_constant=pytest.fail)
         assert saved.pop("kinds")["micro_open_f"] == {"kind": "rate", "higher": True, "share": True}
+        numbers = str([float(t) for t in given.split(",")])[1:-1].replace(" ", "")
+        assert saved.pop("signature") == f"micro_open_f|t_list:{numbers.replace('.0', '')}|v{VERSION}"
+        assert saved.pop("options").keys() == {"t_list"}
         assert saved == results
         assert results["micro_open_f_threshold"] == word
         t_list = [float(t) for t in given.split(",")]
@@ -332,6 +336,7 @@ def test_saved_and_drawn(run: Run, load: Load, tmp_path: Path) -> None:
     results = compute_openauc(run, save_npy(columns()), "--save", "out.json", "--plot", "out.png")
     saved = json.loads((tmp_path / "out.json").read_text())
     assert saved.pop("kinds").keys() == results.keys()
+    assert (saved.pop("signature"), saved.pop("options")) == (f"openauc|v{VERSION}", {})
     assert saved == results == load("openauc").compute(**columns())
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     for name in ("accuracyk", "ood_bench", "anomaly_suite"):

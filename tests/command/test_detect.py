@@ -20,6 +20,7 @@ from openworld_metrics.command import cli
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.metric.numbers import DIGITS
+from openworld_metrics.metric.signature import differing
 from openworld_metrics.reading import Detections
 from tests.command.terminal import on_terminal
 from tests.detection import scenes
@@ -79,7 +80,10 @@ def test_a_fitted_threshold(made: Detections, run: Run) -> None:
         saved = {"decision": "score > threshold", "of": ["samples"], "threshold": confidences[i]}
         Path("t.json").write_text(json.dumps(saved))
         code, output, _ = run(*FILES, *CLASSES, "--conf", "t.json", "--no-standard")
-        assert (code, json.loads(output)) == (0, above[i])
+        found = json.loads(output)
+        assert confidences[i] < found["options"].pop("conf_threshold") <= above[i]["options"].pop("conf_threshold")
+        assert differing(found.pop("signature"), above[i].pop("signature")) == ["conf_threshold"]
+        assert (code, found) == (0, above[i])
     for wrong, message in ((1.5, "1.5 is not in the range 0<=x<=1"), (-math.inf, "-inf is not in the range")):
         Path("t.json").write_text(json.dumps({**saved, "threshold": wrong}))
         code, output, errors = run(*FILES, *CLASSES, "--conf", "t.json")

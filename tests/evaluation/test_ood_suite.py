@@ -380,6 +380,8 @@ def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
     expected = evaluate_ood(as_scores(KNOWN), {name: -np.asarray(conf) for name, conf in SETS.items()})
     saved = json.loads((tmp_path / "results.json").read_text())
     assert saved.pop("kinds").keys() == expected.keys() - {"groups"}
+    assert saved.pop("options").keys() == {"metrics"}
+    assert saved.pop("signature").startswith("ood_bench|v")
     assert json.loads(output) == saved == expected
     left_out = "left out scores/cinic10.npz, of known classes; --full-spectrum FILE adds them to the known samples"
     assert errors == ("" if named else f"openworld-metrics: warning: {left_out}\n") + negated("scores/cifar10.npz", 3)

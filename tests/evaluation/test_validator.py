@@ -41,7 +41,7 @@ def test_a_model_and_its_files_give_the_same(made: Detections, tmp_path: Path) -
     )
     results = validator.validate(split="val")
     assert model.calls == [{"conf": 0.25, "iou": 0.7, "verbose": False, "imgsz": 64}] * 12
-    assert list(results) == ["standard_metrics", "openset_metrics", "kinds"]
+    assert list(results) == ["standard_metrics", "openset_metrics", "kinds", "signature", "options"]
     assert list(results["standard_metrics"]) == ["mAP50", "mAP50-95", "precision", "recall"]
     assert 0 < results["openset_metrics"]["U-Recall"] < 1
     assert results == evaluation.evaluate_detections(made, scenes.KNOWN, **OPTIONS)
@@ -55,7 +55,7 @@ def test_names_options_and_saved_results(made: Detections, tmp_path: Path, monke
     data, names = tmp_path / "data.yaml", [scenes.NAMES[label] for label in scenes.KNOWN]
     validator = OpenSetValidator(FakeModel(made), data, names, scenes.UNKNOWN_ID, matching="confidence", per_class=True)
     results = validator.validate(standard=False)
-    assert list(results) == ["openset_metrics", "kinds"]
+    assert list(results) == ["openset_metrics", "kinds", "signature", "options"]
     assert results["openset_metrics"]["per_class"]["name"] == [*names, "unknown"]
     monkeypatch.chdir(tmp_path)
     validator.save_results(results)

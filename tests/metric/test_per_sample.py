@@ -109,9 +109,9 @@ def test_outcomes_agree_with_the_reported_rates(name: str, seed: int) -> None:
     known = len(table["reference"]) - unknown
     right, wrong = number["known, right class"], number["known, wrong class"]
     if name == "ood_bench":
-        shares = dict(
-            zip(RATES, (called / known, (unknown - taken) / unknown, taken / unknown, (known - called) / known))
-        )
+        of_out = called / known, (unknown - taken) / unknown, taken / unknown, (known - called) / known
+        # of in-distribution samples as positives, the false-positive rate is the other false-negative rate, and so on
+        shares = dict(zip(RATES, (*of_out[2:], *of_out[:2]) if options.get("positive") == "in" else of_out))
         shares["detect_acc"] = (known - called + unknown - taken) / (known + unknown)
         point = next((m for m in options["metrics"] if m != "auroc"), None)
         if "threshold" in options:

@@ -222,6 +222,7 @@ def test_the_columns_of_siblings_are_those_that_a_metric_here_takes() -> None:
 )
 def test_lists_that_can_be_read_once(name: str, option: str, values: tuple[Any, ...]) -> None:
     columns, options = cases.draw(name, 0)
+    options.pop("threshold", None)  # which macro_open_f does not take with a t_list
     expected = metric_class(name)(**{**options, option: list(values)}).compute(**columns)
     assert metric_class(name)(**{**options, option: iter(values)}).compute(**columns) == expected
     assert metric_class(name)(**options).compute(**columns, **{option: iter(values)}) == expected

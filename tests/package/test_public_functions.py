@@ -248,12 +248,22 @@ def test_the_number_of_classes_scales_macro_f_only(num_classes: int) -> None:
 
 
 @pytest.mark.parametrize("size", [10, LARGE])
-@pytest.mark.parametrize(("name", "label"), [("predicted", -1), ("predicted", 9), ("classes", -2), ("classes", 9)])
+@pytest.mark.parametrize(("name", "label"), [("predicted", -1), ("predicted", 9), ("classes", 9)])
 def test_macro_open_f_of_ids_out_of_range(name: str, label: int, size: int) -> None:
     columns = {"predicted": np.zeros(size, int), "classes": np.zeros(size, int)}
     columns[name][7] = label
     with pytest.raises(ValueError, match=f"{name}: expected class ids .*, got {label}"):
         om.macro_open_f(**columns, scores=np.zeros(size), num_classes=9)
+
+
+@pytest.mark.parametrize("size", [10, LARGE])
+def test_any_negative_class_is_unknown(size: int) -> None:
+    classes = np.arange(size) % 5 - 3
+    columns = {"predicted": np.zeros(size, int), "scores": np.arange(size)}
+    for function, more in ((om.macro_open_f, {"num_classes": 2}), (om.micro_open_f, {}), (om.open_f_curve, {})):
+        assert function(**columns, classes=classes, **more) == function(
+            **columns, classes=np.maximum(classes, -1), **more
+        )
 
 
 @pytest.mark.parametrize("label", [-1, 600])

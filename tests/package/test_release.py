@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from openworld_metrics.metric.signature import VERSION
 from tests.package.rooms import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ def config() -> configparser.ConfigParser:
 def test_the_version() -> None:
     stated = config()["metadata"]["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == stated == version("openworld-metrics")
+    assert citation["version"] == stated == version("openworld-metrics") == VERSION
     assert citation["license"] == config()["metadata"]["license"]
 
 

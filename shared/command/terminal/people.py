@@ -15,6 +15,7 @@ from ...metric.bootstrap import FEWEST, are_enough
 from ...metric.metric import Metric
 from ...metric.results import Rate, Summary
 from ...written.aligned import Paint, plain
+from ..flags import INTERVALS
 from ..messages import printable
 from ..outputs import Painted, on_terminal
 
@@ -109,7 +110,9 @@ def without_intervals(summary: Summary) -> Summary:
         }
 
     groups = summary.groups
-    return Summary(bare(summary.results), groups and {name: bare(row) for name, row in groups.items()})
+    rows = groups and {name: bare(row) for name, row in groups.items()}
+    options = {name: value for name, value in summary.options.items() if name not in INTERVALS}
+    return summary._replace(results=bare(summary.results), groups=rows, options=options)
 
 
 def _is_quick(metric: Metric) -> bool:

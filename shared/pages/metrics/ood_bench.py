@@ -92,7 +92,10 @@ PAGE = Page(
         Option(
             "metrics",
             "several",
-            ("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "f1_score", "accuracy_score"),
+            (
+                *("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "eer", "pauroc@fpr10", "prr"),
+                *("f1_score", "accuracy_score"),
+            ),
         ),
         Option("in_value", "number"),
         Option("out_value", "number"),
@@ -142,8 +145,8 @@ PAGE = Page(
     headline=r"auroc|fpr95tpr",
     method=", with OOD as the positive class and every distinct score as a threshold",
     sections={
-        "Areas": r"auroc|aupr_.*",
-        "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc",
+        "Areas": r"p?auroc.*|aupr_.*|prr",
+        "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc|eer",
         "At the threshold": r"[ft][pn]r|.*_score|.*_loss|.*_coef.*",
         "Thresholds": r".*_threshold",
     },

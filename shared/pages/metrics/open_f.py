@@ -41,7 +41,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
     return Page(
         metric=metric,
         question=question,
-        options=OPTIONS,
+        options=OPTIONS if average == "micro" else (*OPTIONS, Option("decisions", "flag")),
         examples=examples,
         pictures=("Scores by kind", "F over the threshold"),
         draw=lambda computed: draw_f(computed, metric.name, average),

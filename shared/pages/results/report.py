@@ -92,7 +92,9 @@ def _details(kept: Kept) -> Section:
         {
             "All numbers, six digits": all_numbers(computed.summary),
             **tables(kept.results),
-            "Options and versions": facts_html({**options, "numpy": np.__version__}),
+            "Options and versions": facts_html(
+                {**options, "numpy": np.__version__, "signature": computed.summary.signature}
+            ),
             "In Python": f"<pre>{html.escape(code)}</pre>",
             "For a paper": f"{paper}<pre>{html.escape(kept.texts.citation)}</pre>",
         }

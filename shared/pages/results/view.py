@@ -74,6 +74,7 @@ class Viewer:
         """The results of all detectors side by side, and those of one detector in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
         named = {name: page.named(self._known(done, name)) for name in done.detectors}
+        signed = {key: {**row, "signature": done.detectors[key].summary.signature} for key, row in named.items()}
         name = computed.title or next(iter(named))
         call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
@@ -108,7 +109,7 @@ class Viewer:
                 f"{sentence(page, self.texts, computed.summary, percent=True)}\n\n{self.texts.citation}",
             ],
             tables=[*side_by_side.texts.values()] if side_by_side else [],
-            json=_as_json(named if computed.rivals else named[name]),
+            json=_as_json(signed if computed.rivals else signed[name]),
             call=call,
             figures=figures,
             num_images=self._num_images(done),

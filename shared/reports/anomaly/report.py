@@ -94,7 +94,8 @@ def _facts(run: AnomalyRun) -> dict[str, str]:
         facts["void_where_invalid"] = True
     options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
     said = {name: _words(value) for name, value in {**facts, **options}.items() if value is not None}
-    return {**said, **{name: str(value) for name, value in record["versions"].items()}}
+    versions = {name: str(value) for name, value in record["versions"].items()}
+    return {**said, **versions, "signature": run.results["signature"]}
 
 
 def _words(value: Any) -> str:

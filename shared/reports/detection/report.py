@@ -60,7 +60,9 @@ def write_report(
                 "Kinds of errors": kinds_html(results["openset_metrics"], first),
                 "All columns by class": all_of_classes(first, labels),
                 "All numbers, six digits": all_numbers(results, names),
-                "Options and versions": facts_html(options_and_versions(options)),
+                "Options and versions": facts_html(
+                    {**options_and_versions(options), "signature": str(results["signature"])}
+                ),
             }
         ),
     ]

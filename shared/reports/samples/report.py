@@ -66,10 +66,10 @@ def write_error_report(
         ),
     ]
     number = len(table["sample"])
-    facts = [*([about] if about else []), f"{number:,} samples, counted from 0" if number > 1 else "1 sample"]
+    facts = [about, f"{number:,} samples, counted from 0" if number > 1 else "1 sample", results.get("signature", "")]
     first = headline(figures(numbers, decisions, results.get(KINDS, {})), hint=note)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    write_file(page, report_html(title, "openworld-metrics compute", facts, first, sections))
+    write_file(page, report_html(title, "openworld-metrics compute", [*filter(None, facts)], first, sections))
     return page

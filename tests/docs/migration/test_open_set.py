@@ -61,6 +61,50 @@ def test_risk_of_osr_metrics() -> None:
         )
 
 
+def in_order_of_rows(errors: list[int]) -> float:
+    """The area under accuracy over rejections, if tied samples are taken in the order of the rows."""
+    return float(np.mean(np.cumsum(1 - np.asarray(errors)) / np.arange(1, len(errors) + 1)))
+
+
+@row("MAPIE `auarc_score", "LM-Polygraph `Prediction")
+def test_areas_of_rejection() -> None:
+    """MAPIE 1.5 and LM-Polygraph take tied samples in the order of the rows; the latter has a baseline of shuffles."""
+    for errors, theirs in (([0, 0, 1, 1], 0.7917), ([1, 1, 0, 0], 0.2083)):
+        assert in_order_of_rows(errors) == pytest.approx(theirs, abs=5e-5)
+        found = om.OODBench(metrics=["auarc", "prr"]).compute(predictions=np.ones(4), references=errors)
+        assert found == {"auarc": 0.5, "prr": 0.0}
+    distinct = om.OODBench(metrics="prr").compute(predictions=np.arange(5), references=[0, 0, 1, 0, 1])
+    by_row = (in_order_of_rows([0, 0, 1, 0, 1]) - 0.6) / (in_order_of_rows([0, 0, 0, 1, 1]) - 0.6)
+    assert distinct["prr"] == pytest.approx(by_row)
+    assert by_row == pytest.approx(0.7563, abs=5e-3)  # their baseline is random
+    auarc = pytest.importorskip("mapie.metrics.uncertainty").auarc_score
+    theirs_by_row = [auarc(errors, np.ones(4)) for errors in ([0, 0, 1, 1], [1, 1, 0, 0])]
+    assert theirs_by_row == pytest.approx([0.7917, 0.2083], abs=5e-5)
+
+
+@row("OLTR `F_measure", "OVANet:", "ADB `F_measure")
+def test_decisions_of_papers() -> None:
+    """True classes 0 0 0 1 1 U U U, called 0 0 1 1 U U U 0; the formulas of their scripts, in a line each."""
+    truth, called = np.asarray([0, 0, 0, 1, 1, 2, 2, 2]), np.asarray([0, 0, 1, 1, 2, 2, 2, 0])
+    counts = np.zeros((3, 3))
+    np.add.at(counts, (truth, called), 1)
+    columns = {"predictions": np.where(called == 2, 0, called), "references": np.where(truth == 2, -1, truth)}
+    columns["open_scores"] = (called == 2) * 1.0
+    found = om.MacroOpenF(threshold=0.5, decisions=True).compute(**columns)
+    known, right = truth < 2, truth == called
+    precision, recall = np.mean(right[known]), 3 / (3 + np.sum(~known & ~right))
+    assert 2 * precision * recall / (precision + recall) == pytest.approx(2 / 3)
+    assert om.MicroOpenF(t_list=0.5).compute(**columns)["micro_open_f"] == 0.6
+    recalls = counts.diagonal() / counts.sum(axis=1)
+    mean = recalls[:-1].mean()
+    ovanet = (mean, recalls[-1], 2 * mean * recalls[-1] / (mean + recalls[-1]))
+    assert [found[key] for key in ("os*", "unk", "hos")] == pytest.approx(ovanet)
+    f1 = 2 * counts.diagonal() / (counts.sum(axis=0) + counts.sum(axis=1))
+    assert [found[key] for key in ("f1(known)", "f1(unknown)", "f1(K+1)")] == pytest.approx(
+        [f1[:-1].mean(), f1[-1], f1.mean()]
+    )
+
+
 @row("XCurve `TopkAcc", "XCurve `AUTKC", "XCurve `ClosedSetAcc")
 def test_top_k_of_xcurve() -> None:
     torch, xcurve = pytest.importorskip("torch"), pytest.importorskip("XCurve.Metrics.AUTKC")

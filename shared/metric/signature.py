@@ -1,0 +1,76 @@
+"""The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+    openset_detection|known_classes:0,1|protocol:owod|v0.1.0
+
+Results with equal signatures can be compared, whatever the order of their samples, their batches and their device.
+Source: Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..arrays.checks import plain_value
+
+VERSION = "0.1.0"
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values.
+
+    >>> option_text((1.0, 0.5)), option_text(True), option_text({"can": 1}), option_text("owod")
+    ('1,0.5', 'true', 'can=1', 'owod')
+    """
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
+    return {
+        name: plain_option(value)
+        for name, value in options.items()
+        if name not in metric.options or option_text(value) != option_text(metric.options[name])
+    }
+
+
+def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
+    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = changed_options(metric, options)
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
+
+
+def differing(first: str, second: str) -> list[str]:
+    """The names of the options by which two signatures differ, with "metric" and "version".
+
+    >>> differing("openauc|ood_cost:0.5|v0.1.0", "openauc|v0.2.0")
+    ['ood_cost', 'version']
+    """
+    one, other = map(_values_by_option, (first, second))
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def _values_by_option(signature: str) -> dict[str, str]:
+    metric, *options, version = signature.split("|")
+    return {"metric": metric, **dict(option.split(":", 1) for option in options), "version": version}

@@ -1,0 +1,105 @@
+"""Decisions among K + 1 classes: the numbers of papers, of one set of decisions, and their laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import openworld_metrics as om
+from tests import cases
+from tests.examples import seeds
+
+# truth 0 0 0 1 1 U U U, called 0 0 1 1 U U U 0
+COLUMNS: dict[str, Any] = {
+    "predictions": [0, 0, 1, 1, 0, 0, 1, 0],
+    "references": [0, 0, 0, 1, 1, -1, -2, -3],
+    "open_scores": [0.1, 0.2, 0.1, 0.2, 0.9, 0.8, 0.7, 0.3],
+}
+NUMBERS = {
+    "accuracy(K+1)": 5 / 8,
+    "f1(known)": 7 / 12,
+    "f1(unknown)": 2 / 3,
+    "f1(K+1)": 11 / 18,
+    "os*": 7 / 12,
+    "unk": 2 / 3,
+    "hos": 28 / 45,
+    "os": 11 / 18,
+    "open_miou": 5 / 12,
+}
+
+
+def test_a_case_by_hand() -> None:
+    found = om.MacroOpenF(threshold=0.5, decisions=True).compute(**COLUMNS)
+    assert {name: found[name] for name in NUMBERS} == NUMBERS
+    assert found["macro_open_f"] == pytest.approx(7 / 12, rel=1e-15)
+    assert found["macro_open_f_threshold"] == 0.5
+    assert om.MicroOpenF(t_list=0.5).compute(**COLUMNS)["micro_open_f"] == 3 / 5
+    assert [*found][2:] == [*NUMBERS, "hos_max", "hos_max_threshold"]
+
+
+def test_a_list_of_thresholds() -> None:
+    found = om.MacroOpenF(t_list=[0.5, 0.15], decisions=True).compute(**COLUMNS)
+    other = om.MacroOpenF(threshold=0.15, decisions=True).compute(**COLUMNS)
+    for name, value in NUMBERS.items():
+        assert found[f"{name}_curve"] == [value, other[name]]
+    assert (found["hos_max"], found["hos_max_threshold"]) == (28 / 45, 0.5)
+
+
+@given(seed=seeds)
+def test_the_best_hos_is_reached_at_its_threshold(seed: int) -> None:
+    columns, _ = cases.draw("macro_open_f", seed)
+    found = om.MacroOpenF(decisions=True).compute(**columns)
+    at_its_own = om.MacroOpenF(decisions=True, threshold=found["hos_max_threshold"]).compute(**columns)
+    assert at_its_own["hos"] == at_its_own["hos_max"] == found["hos_max"] >= found["hos"]
+    every = om.MacroOpenF(decisions=True, t_list=np.unique(columns["open_scores"])).compute(**columns)
+    assert every["hos_max"] == max(every["hos_curve"]) == found["hos_max"]
+    assert every["hos_max_threshold"] == found["hos_max_threshold"]
+
+
+@given(seed=seeds)
+def test_counts_and_more_classes(seed: int) -> None:
+    """Rows with counts are the rows repeated; classes that do not occur have no recall, and an F1 of 0."""
+    columns, _ = cases.draw("macro_open_f", seed)
+    columns["predictions"] = np.asarray(columns["predictions"])
+    if columns["predictions"].ndim == 2:
+        columns["predictions"] = columns["predictions"].argmax(axis=1)
+    counts = np.random.default_rng(seed).integers(1, 4, len(columns["references"]))
+    metric = om.MacroOpenF(decisions=True, num_classes=9)
+    repeated = {name: np.repeat(column, counts) for name, column in columns.items()}
+    few = metric.compute(**columns, counts=counts)
+    assert few == metric.compute(**repeated)
+    many = metric.compute(**columns, counts=counts, num_classes=1000)
+    for name in ("accuracy(K+1)", "f1(unknown)", "os*", "unk", "hos", "os", "hos_max", "hos_max_threshold"):
+        assert many[name] == few[name], name
+    assert many["open_miou"] == pytest.approx(few["open_miou"] * 9 / 1000)
+
+
+@pytest.mark.parametrize(("references", "told"), [([0, 1], "0 unknown"), ([-1, -1], "0 known")])
+def test_a_missing_class(references: list[int], told: str) -> None:
+    with pytest.raises(ValueError, match=f"expected samples of both classes, got .*{told}"):
+        om.MacroOpenF(decisions=True).compute(predictions=[0, 1], references=references, open_scores=[0.1, 0.2])
+
+
+def test_options_that_do_not_go_together() -> None:
+    with pytest.raises(ValueError, match="threshold: expected None with a t_list, got both"):
+        om.MacroOpenF(threshold=0.5, t_list=[0.5]).compute(**COLUMNS)
+    with pytest.raises(TypeError, match="micro_open_f has no argument 'decisions'"):
+        om.MicroOpenF(decisions=True)
+
+
+def test_intervals_groups_and_comparisons() -> None:
+    columns, _ = cases.draw("macro_open_f", 11)
+    metric = om.MacroOpenF(decisions=True, confidence_level=0.9, n_resamples=30, num_classes=6)
+    columns = {name: column for name, column in columns.items() if name != "predictions"}
+    columns["predictions"] = np.maximum(columns["references"], 0)
+    found = metric.compute(**columns)
+    assert all(found[f"{name}_low"] <= found[f"{name}_high"] for name in (*NUMBERS, "hos_max"))
+    grouped = metric.compute(**cases.with_groups(columns, 0))
+    assert grouped["groups"]["hos"] != []
+    first = {"predictions": columns.pop("predictions"), "open_scores": columns.pop("open_scores")}
+    second = {**first, "open_scores": -first["open_scores"]}
+    table = om.compare(om.MacroOpenF(decisions=True, num_classes=6), first, second, **columns, n_resamples=20)
+    assert {*NUMBERS, "hos_max"} <= {*table["key"]}
