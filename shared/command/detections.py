@@ -14,10 +14,9 @@ from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
-from ..reading.boxes.classes import aliases_of, means_unknown
+from ..reading.boxes.classes import aliases_of, class_ids, means_unknown
 from ..reading.boxes.dataset import Detections
-from ..reading.boxes.named import class_ids, read_names
-from ..reading.boxes.opening import read_detections, texts_read
+from ..reading.boxes.reading import read_detections, read_names, texts_read
 from ..reading.boxes.yolo import class_names, read_yaml
 from .messages import warn
 from .options import read_options

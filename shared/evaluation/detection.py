@@ -14,9 +14,8 @@ from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
-from ..reading.boxes.classes import one_id_each
+from ..reading.boxes.classes import one_id_each, unknown_id, with_names_in_tables
 from ..reading.boxes.dataset import Detections
-from ..reading.boxes.named import unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
 from ..written.aligned import Paint, aligned, plain, quiet, strong
 from ..written.atomic import write_file

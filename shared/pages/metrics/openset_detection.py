@@ -11,9 +11,8 @@ import numpy as np
 from ...detection.closed_set import closed_set_note, closed_set_summary
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
-from ...reading.boxes.classes import aliases_of, means_unknown
+from ...reading.boxes.classes import aliases_of, means_unknown, with_names_in_tables
 from ...reading.boxes.dataset import Size
-from ...reading.boxes.named import with_names_in_tables
 from .. import credits
 from ..columns.arrays import Images
 from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion

@@ -1,0 +1,568 @@
+"""True and predicted boxes of any format, with the same class ids on both sides: the table of formats, and the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..archives import Archives
+from ..census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census
+from ..images import implied_images
+from ..limits import COMMANDS, Limits
+from ..places import IMAGE_SUFFIXES, files_below, files_in
+from ..reading import Input, Place, Reading
+from ..reasons import named, readable, reason
+from .classes import means_unknown
+from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
+from .dataset import TXT, Boxes, Dataset, Detections, rename_classes, subset
+from .dicts import load_dicts, read_dict_predictions, read_dicts
+from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
+from .yolo import (
+    SPLITS,
+    YAML,
+    class_names,
+    read_relative,
+    read_yaml,
+    read_yolo,
+    read_yolo_data,
+    read_yolo_predictions,
+    with_predicted_images,
+    yolo_data_texts,
+)
+
+_OBJECTS = (".json", ".pt")
+_SUFFIXES = (*TXT, *XML, *YAML, *_OBJECTS, ".zip")
+NAMES = "names"
+RELATIVE = (
+    "No images say how large they are: boxes are compared in fractions of the image, and the images are those that have"
+    " a file of labels or of predictions. Say where the images are (images, the command's --images) for pixels."
+)
+
+
+class Choices(NamedTuple):
+    """The options of the readers, as of `read_detections`."""
+
+    images: str | Path | None = None
+    split: str | None = None
+    image_set: str | Path | None = None
+    classes: Mapping[int, str] | None = None
+    unknown_class_id: int | None = None
+    one_based: bool = True
+    score_field: str | None = None
+    leave_out: bool = False
+
+
+class Source:
+    """A folder or a file of true boxes, or of predicted boxes on a data set's images."""
+
+    def __init__(self, path: Path, dataset: Dataset | None = None) -> None:
+        if path.is_dir() and len(files := files_below(path, _OBJECTS)) == 1 and not files_below(path, (*TXT, *XML)):
+            (path,) = files
+        self.path = path
+        self.dataset = dataset or Dataset([], [], {}, [], [], [])
+
+    @cached_property
+    def content(self) -> Any:
+        """The objects in a .json or .pt file; None for any other path. Raises ValueError for a damaged file."""
+        if self.path.suffix not in _OBJECTS or not self.path.is_file():
+            return None
+        try:
+            return load_dicts(self.path) if self.path.suffix == ".pt" else read_json(self.path)
+        except (MemoryError, RecursionError) as error:
+            raise ValueError(f"{self.path}: {reason(error)}") from error
+
+    @property
+    def annotations(self) -> Path:
+        """The folder of Pascal VOC's annotations: this one, or Annotations in it."""
+        return self.path if files_in(self.path, XML) else self.path / "Annotations"
+
+    @cached_property
+    def data(self) -> Path | None:
+        """The data.yaml that this is, or that is in it. Raises ValueError for several."""
+        files = files_in(self.path, YAML) if self.path.is_dir() else [self.path]
+        if len(files) > 1:
+            raise ValueError(f"{files[1]}: expected one file with names of classes, got {files[0].name} too")
+        return files[0] if files and files[0].suffix in YAML else None
+
+
+class Format(NamedTuple):
+    """A format of true or predicted boxes.
+
+    name: its name in messages
+    ids: the class ids in its files: a format's, `NAMES` for names in place of ids, None for the ids of the other side
+    is_it: whether a folder or file has this format, provided that it has no earlier format of the table
+    read: the reader
+    needs_none: the options that it does not take, each with the reason
+    """
+
+    name: str
+    ids: str | None
+    is_it: Callable[[Source], bool]
+    read: Callable[[Source, Choices], Any]
+    needs_none: Mapping[str, str] = {}
+
+
+def _format_of(source: Source, formats: Sequence[Format], expected: str, choices: Choices) -> Format:
+    """The first format that matches a folder or a file. Raises ValueError if none does, and for options it lacks."""
+    form = next((form for form in formats if form.is_it(source)), None)
+    if form is None:
+        came = "another file" if source.path.exists() else "none"
+        raise ValueError(f"{source.path}: expected {expected}, got {came}")
+    for name, why in form.needs_none.items():
+        value = getattr(choices, name)
+        if value is not None:
+            raise ValueError(f"{source.path}: expected {why.format(value)}")
+    return form
+
+
+def _are_results(source: Source) -> bool:
+    """Whether a file is a list of COCO's results, rather than of dicts with boxes. Raises ValueError for no list."""
+    if source.content is None or source.path.suffix != ".json":
+        return False
+    check_results(source.content, source.path)
+    return not any(isinstance(entry, dict) and "boxes" in entry for entry in source.content)
+
+
+def _read_voc(source: Source, of: Choices) -> Dataset:
+    options = {name: getattr(of, name) for name in ("split", "image_set", "classes", "one_based", "leave_out")}
+    return read_voc(source.annotations, of.images, **options)  # does not open annotations of other images
+
+
+def _read_yolo(source: Source, of: Choices) -> Dataset:
+    split, data = of.split or "val", source.data
+    if data is not None and files_below(source.path, IMAGE_SUFFIXES) and read_yaml(data).get(split):
+        return read_yolo_data(data, split, leave_out=of.leave_out)
+    images = None if of.images is None else _of_split(Path(of.images), split)
+    labels = _of_split(source.path, split)
+    if of.split is not None and labels.name in SPLITS and labels.name != split:
+        raise ValueError(f"{source.path}: expected the labels of {split}, got those of {labels.name}")
+    classes = of.classes if data is None else class_names(read_yaml(data), data)
+    try:
+        images = implied_images(labels) if images is None else images
+    except ValueError:
+        return read_relative(labels, classes or {})
+    return read_yolo(labels, images, classes=classes, leave_out=of.leave_out)
+
+
+def _read_dicts(source: Source, of: Choices) -> Dataset:
+    with named(source.path):
+        return read_dicts(source.content, classes=of.classes)
+
+
+def _predicted_coco(source: Source, of: Choices) -> Detections:
+    _check_pixels(source)
+    field, content = of.score_field or "score", source.content
+    detections = read_coco_results(
+        source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
+    )
+    unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
+    others = _labels(detections.predictions) - {*detections.dataset.classes, unknown}
+    if of.classes is None and detections.dataset.classes and others:  # ids counted from 0 are a common mistake
+        raise ValueError(
+            f"{source.path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
+            f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with"
+            " --names"
+        )
+    return detections
+
+
+def _predicted_dicts(source: Source, of: Choices) -> Detections:
+    _check_pixels(source)
+    with named(source.path):
+        return read_dict_predictions(source.content, source.dataset, leave_out=of.leave_out)
+
+
+def _predicted_by_class(source: Source, of: Choices) -> Detections:
+    _check_pixels(source)
+    options = {name: getattr(of, name) for name in ("unknown_class_id", "one_based", "leave_out")}
+    return read_class_files(source.path, source.dataset, **options)
+
+
+def _check_pixels(source: Source) -> None:
+    """Raise ValueError for boxes in pixels beside labels in fractions of images whose sizes are unknown."""
+    if source.dataset.relative:
+        raise ValueError(
+            f"{source.path}: expected the images, since these boxes are in pixels and the labels in fractions of the"
+            " image; say where the images are"
+        )
+
+
+def _labels(images: Sequence[Boxes]) -> set[int]:
+    return {label for boxes in images for label in np.unique(boxes["labels"]).tolist()}
+
+
+def _of_split(folder: Path, split: str) -> Path:
+    """The subfolder of a split, that of labels or images, or the folder itself."""
+    for parent in (folder, folder / "labels"):
+        if (parent / split).is_dir():
+            return parent / split
+        others = [name for name in SPLITS if (parent / name).is_dir()]
+        if others:
+            raise ValueError(f"{parent}: expected a folder {split!r} in it, got {', '.join(others)}")
+    return folder / "labels" if (folder / "labels").is_dir() else folder
+
+
+_NO_IMAGES = {"images": "no folder of images, since it needs none, got {}"}
+_NO_SPLIT = {"split": "no split, since a single file has none, got {}"}
+_NO_FIELD = {"score_field": "COCO results with {}, got another format"}
+REFERENCES = (
+    Format("VOC", NAMES, lambda source: bool(files_in(source.annotations, XML)), _read_voc),
+    Format("YOLO", "YOLO", lambda source: source.path.is_dir(), _read_yolo),
+    Format(
+        "YOLO",
+        "YOLO",
+        lambda source: source.data is not None,
+        lambda source, of: read_yolo_data(source.path, of.split or "val", leave_out=of.leave_out),
+        _NO_IMAGES,
+    ),
+    Format(
+        "COCO",
+        "COCO",
+        # a damaged .pt is named here
+        lambda source: isinstance(source.content, dict) and source.path.suffix == ".json",
+        lambda source, of: read_coco(source.path, of.images, content=source.content),
+        _NO_SPLIT,
+    ),
+    Format("dicts", None, lambda source: source.content is not None, _read_dicts, {**_NO_IMAGES, **_NO_SPLIT}),
+)
+PREDICTED_FORMATS = (
+    Format("VOC", NAMES, lambda source: are_class_files(source.path, source.dataset), _predicted_by_class, _NO_FIELD),
+    Format(
+        "YOLO",
+        "YOLO",
+        lambda source: source.path.is_dir(),
+        lambda source, of: read_yolo_predictions(source.path, source.dataset, leave_out=of.leave_out),
+        _NO_FIELD,
+    ),
+    Format("COCO", "COCO", _are_results, _predicted_coco),
+    Format("dicts", None, lambda source: source.content is not None, _predicted_dicts, _NO_FIELD),
+)
+
+
+@readable()
+def read_references(
+    references: str | Path,
+    *,
+    images: str | Path | None = None,
+    split: str | None = None,
+    image_set: str | Path | None = None,
+    classes: Mapping[int, str] | None = None,
+    one_based: bool = True,
+    leave_out: bool = False,
+) -> Dataset:
+    """Read true boxes of any format.
+
+    Parameters: references, a folder of YOLO labels or of Pascal VOC annotations, a data.yaml, COCO annotations
+    (.json), or dicts as of torchvision (.json, .pt); images, the folder of the images; split, of a data.yaml (by
+    default "val"), a folder below that of the labels, or a list in ImageSets/Main of Pascal VOC; image_set, a file
+    that lists the images to take, one a line; classes, id → name, where the files give no names or, in Pascal VOC, no
+    ids; one_based, of Pascal VOC: see `read_voc`; leave_out, whether to leave out labels of images that are not there.
+
+    Returns the data set. Raises ValueError for another format, and as the readers do.
+    """
+    choices = Choices(images, split, image_set, classes, one_based=one_based, leave_out=leave_out)
+    return _references(Path(references), choices)[0]
+
+
+@readable()
+def read_detections(
+    predictions: str | Path,
+    references: str | Path,
+    *,
+    images: str | Path | None = None,
+    split: str | None = None,
+    image_set: str | Path | None = None,
+    classes: Mapping[int, str] | None = None,
+    unknown_class_id: int | None = None,
+    one_based: bool = True,
+    score_field: str | None = None,
+    leave_out: bool = False,
+) -> Detections:
+    """Read predicted and true boxes, each of any format.
+
+    Parameters: predictions, a folder of YOLO predictions or of Pascal VOC results (a file a class), COCO results
+    (.json), or dicts as of torchvision (.json, .pt); classes, id → name of the predictions, which get the ids that the
+    references have for these names; unknown_class_id, as of `rename_classes`; score_field, the name of the confidence
+    in COCO results, by default "score"; leave_out, whether to leave out labels and predictions of images that are not
+    there; the others as in `read_references`.
+
+    Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
+    categories that the references lack, and if ids of predictions may mean other classes than in the references and
+    names do not tell: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
+    """
+    choices = Choices(images, split, image_set, classes, unknown_class_id, one_based, score_field, leave_out)
+    (detections,) = _detections([Path(predictions)], Path(references), choices)
+    return detections
+
+
+@dataclass
+class BoxReading(Reading):
+    """What files of boxes hold: `detections` are those of each model, on one data set."""
+
+    detections: dict[str, Detections] = field(default_factory=dict)
+
+
+@readable()
+def read_boxes(
+    predictions: Input,
+    references: Place | Sequence[Place],
+    *,
+    images: Place | None = None,
+    split: str | None = None,
+    image_set: Place | None = None,
+    names: Mapping[int, str] | Sequence[str] | None = None,
+    unknown_class_id: int | None = None,
+    one_based: bool = True,
+    score_field: str | None = None,
+    groups: bool = False,
+    leave_out: bool = False,
+    limits: Limits = COMMANDS,
+) -> BoxReading:
+    """Read the boxes of one detector or of several as columns of openset_detection.
+
+    Parameters: predictions and references, files of a format of `read_detections`, as a folder, a .zip, or a list of
+    files and .zips; predictions of several models by name, or as a list of files of COCO results, or of .zips that hold
+    files of the same names; names, of the predicted classes, as `classes` of `read_detections`, or words as of
+    `read_names`; groups, whether the folders of the images, if there are several, are groups; limits, of the files'
+    sizes; the others as in `read_detections`.
+
+    Returns the columns: for each image a dict of its boxes. Raises ValueError as `read_detections` does, and for files
+    that are too large.
+    """
+    archives = Archives(limits)
+    classes = names if names is None or isinstance(names, Mapping) else read_names([*names])
+    choices = Choices(
+        None if images is None else Path(images),
+        split,
+        None if image_set is None else Path(image_set),
+        classes,
+        unknown_class_id,
+        one_based,
+        score_field,
+        leave_out,
+    )
+    truth = _paths(references, "references", limits)
+    with archives.naming():
+        models = {name: archives.place(paths) for name, paths in _models(predictions, truth, archives).items()}
+        several = dict(zip(models, _detections([*models.values()], archives.place(truth), choices)))
+    dataset = next(iter(several.values())).dataset
+    census = Census.of([dataset.census, *(one.census for one in several.values())]).renamed(archives.named)
+    more = {GROUPS: folders} if groups and (folders := _folders(dataset.names)) else {}
+    options, guess = guessed_options(
+        _labels([boxes for one in several.values() for boxes in one.predictions]),
+        _labels(dataset.references),
+        dataset.classes,
+        unknown_class_id,
+    )
+    pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
+    return BoxReading(
+        "openset_detection",
+        {
+            name: {"predictions": one.predictions, "references": dataset.references, **more}
+            for name, one in several.items()
+        },
+        options,
+        [guess] if guess else [],
+        [*([RELATIVE] if dataset.relative else []), *spelling_notes(pairs), *_notes(census)],
+        census,
+        [
+            *(f"{name}: {one.census.contents(PREDICTIONS, PREDICTED)}" for name, one in several.items()),
+            f"references: {dataset.census.contents(IMAGES, *([LABELS] if LABELS in dataset.census.used else []), BOXES)}",
+        ],
+        dataset.names,
+        classes=dataset.classes,
+        sizes=dataset.sizes,
+        archives=archives,
+        detections=several,
+    )
+
+
+GROUPS = "groups"
+
+
+def _notes(census: Census) -> list[str]:
+    return [f"Left out: {census.text()}."] if census.text() else []
+
+
+def spelling_notes(pairs: Mapping[str, str]) -> list[str]:
+    """A sentence on classes that have two spellings, of which `pairs` name the first for the second."""
+    text = ", ".join(f"{name} is {first}" for name, first in pairs.items())
+    return [f"Classes that COCO and Pascal VOC spell differently count as one: {text}."] if text else []
+
+
+def _folders(names: Sequence[str]) -> list[str]:
+    """The folder of each image at the first depth where folders differ; an empty list if there is none.
+
+    >>> _folders(["coco/train/0", "coco/val/x/1", "coco/val/2"]), _folders(["coco/0", "1"])
+    (['train', 'val', 'val'], [])
+    """
+    parts = [name.split("/")[:-1] for name in names]
+    depths = zip(*parts)
+    return next(([*folders] for folders in depths if len({*folders}) > 1), [])
+
+
+def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[Path]:
+    listed = [places] if isinstance(places, (str, PathLike)) else [*places]
+    if not listed:
+        raise ValueError(f"{name}: expected files, got none")
+    paths = [*map(Path, listed)]
+    limits.check_files(path for path in paths if path.is_file())
+    other = next((path for path in paths if path.is_file() and path.suffix.lower() not in _SUFFIXES), None)
+    if other is not None and len(paths) > 1:
+        raise ValueError(f"{other}: expected one of {', '.join(_SUFFIXES)}, got {other.suffix or 'no suffix'}")
+    return paths
+
+
+def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
+    """The files of each model, by its name."""
+    limits = archives.limits
+    if isinstance(predictions, Mapping):
+        return {str(name): _paths(places, name, limits) for name, places in predictions.items()}
+    paths = _paths(predictions, "predictions", limits)
+    stems = [path.stem for path in paths]
+    kinds = {path.suffix.lower() for path in paths}
+    apart = len({*stems}) == len(stems) > 1 and (kinds <= {*_OBJECTS} or _are_apart(paths, kinds, truth, archives))
+    return {stem: [path] for stem, path in zip(stems, paths)} if apart else {"predictions": paths}
+
+
+def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], archives: Archives) -> bool:
+    """Whether archives are detectors: they hold files of the same names, and are not named like those of references."""
+    if kinds != {".zip"} or {path.stem for path in paths} == {path.stem for path in truth}:
+        return False
+    held = [{file.relative_to(folder) for file in files_below(folder, TXT)} for folder in map(archives.folder, paths)]
+    return len(set().union(*held)) < sum(map(len, held))
+
+
+def guessed_options(
+    predicted: set[int], true: set[int], classes: Mapping[int, str], unknown_class_id: int | None = None
+) -> tuple[dict[str, Any], str]:
+    """Guess the known classes, those that are predicted, and the id of unknown: by its name, or never annotated.
+
+    Returns the options, and a sentence that gives the reason, empty if nothing is predicted.
+
+    >>> guessed_options({0, 999}, {0, 5}, {})[0]
+    {'known_classes': (0,), 'unknown_class_id': 999}
+    """
+    if not predicted:
+        return {}, ""
+    by_name = [label for label, name in classes.items() if means_unknown(name)]
+    alone = {label for label in predicted - true if label < 0 or label > max(true, default=-1)}
+    unknown = [*(label for label in by_name if label in predicted), *sorted(alone, key=abs)[-1:], *by_name][:1]
+    unknown = unknown if unknown_class_id is None else [unknown_class_id]
+    known = tuple(sorted(predicted - {*unknown, *by_name}))
+    words = [classes.get(label, str(label)) for label in known]
+    shown = ", ".join(words[:5]) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
+    text = f"Guessed: known classes {shown if classes else _ranges(known)} (predicted by the detector)"
+    if unknown and unknown_class_id is None:
+        why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
+        text += f"; unknown id {unknown[0]} ({why})"
+    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
+    return options, f"{text}. Change them under Options, if it was trained on others."
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Write integers as ranges: 0–5, 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:
+    """The detections of each place, on one data set."""
+    dataset, true = _references(truth, of)
+    if dataset.relative:
+        for place in places:
+            if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
+                dataset = with_predicted_images(dataset, place)
+    found = [_predicted(Source(place, dataset), true, truth, of) for place in places]
+    return [one._replace(dataset=found[0].dataset) for one in found]
+
+
+def _predicted(source: Source, true: Format, truth: Path, of: Choices) -> Detections:
+    predicted = _format_of(source, PREDICTED_FORMATS, "predictions in a folder, .json or .pt", of)
+    if of.classes is None and not _same_ids(predicted, true):
+        raise ValueError(
+            f"{source.path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
+            f" mean other classes than in {true.name} references; use --names data.yaml, or --names cat dog"
+        )
+    classes = source.dataset.classes
+    if of.classes is not None and truth.is_dir() and (true.ids, predicted.ids) == ("YOLO", "COCO"):
+        raise ValueError(
+            f"{truth}: expected a data.yaml, since a folder of labels does not say what its ids mean, and COCO"
+            " counts classes otherwise; --names are those of the predicted classes"
+        )
+    detections: Detections = predicted.read(source, of)
+    if of.classes is None or not classes or dict(of.classes) == classes:
+        return detections
+    if predicted.ids == NAMES:
+        raise ValueError(f"{source.path}: expected no names of the predicted classes, which its files have, got some")
+    with named(source.path):
+        return rename_classes(detections, of.classes, of.unknown_class_id)
+
+
+def _references(place: Path, of: Choices) -> tuple[Dataset, Format]:
+    source = Source(place)
+    true = _format_of(source, REFERENCES, "references in a folder, a data.yaml, .json or .pt", of)
+    dataset: Dataset = true.read(source, of)
+    return dataset if of.image_set is None else subset(dataset, of.image_set), true
+
+
+def _same_ids(predicted: Format, true: Format) -> bool:
+    """Whether the class ids of predictions must have the references' meaning."""
+    if predicted.ids == NAMES or predicted.ids == true.ids:
+        return True
+    return true.ids != NAMES and None in (predicted.ids, true.ids)
+
+
+def texts_read(
+    predictions: str | Path | None, references: str | Path, split: str = "val", image_set: str | Path | None = None
+) -> Iterator[Path]:
+    """The .txt, .json, .pt and .yaml files that `read_detections` may read, if they exist."""
+    truth = Path(references)
+    for place in (None if predictions is None else Path(predictions), truth):
+        if place is not None:
+            yield from files_below(place, TXT) if place.is_dir() else [place]
+    if image_set is not None:
+        yield Path(image_set)
+    if truth.suffix in YAML:
+        yield from yolo_data_texts(truth, split)
+    else:
+        yield voc_list(truth, split)
+
+
+def read_names(words: Sequence[str]) -> dict[int, str]:
+    """Class names by id, from a file or from the names themselves, numbered from 0.
+
+    Parameters: words, names or one file: a data.yaml, COCO annotations (.json), or .txt or .names with a name on each
+    line.
+
+    >>> read_names(["cat", "dog"])
+    {0: 'cat', 1: 'dog'}
+    """
+    path = Path(words[0])
+    if len(words) > 1 or path.suffix not in (*YAML, ".json", ".txt", ".names"):
+        return dict(enumerate(words))
+    if path.suffix in YAML:
+        return class_names(read_yaml(path), path)
+    if path.suffix == ".json":
+        content = read_json(path)
+        categories = content.get("categories") if isinstance(content, dict) else None
+        if not isinstance(categories, list):
+            raise ValueError(f"{path}: expected an object with categories")
+        return coco_classes(categories, str(path))
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected names, got {getattr(error, 'strerror', None) or error}") from error
+    return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
