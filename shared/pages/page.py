@@ -42,10 +42,12 @@ class Source(NamedTuple):
     """An input of the page: an editable table, or files.
 
     readers: readers for suffixes that only this input takes; each reads all files of its suffix together
+    kinds: suffixes that the page's own reader takes
     """
 
     label: str
     readers: Mapping[str, Reader] = {}
+    kinds: Sequence[str] = ()
 
 
 class Example(NamedTuple):

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from .census import LeftOutError
 from .limits import Limits, RefusedError
 from .reasons import with_text
 
@@ -116,7 +117,7 @@ class Archives:
             text = self.named(str(error))
             if text == str(error):
                 raise
-            if isinstance(error, ValueError) and type(error) is not ValueError:
+            if isinstance(error, (LeftOutError, RefusedError)):
                 raise type(error)(text) from error
             raise with_text(error, text) from error
 

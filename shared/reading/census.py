@@ -66,7 +66,7 @@ class Census(NamedTuple):
         >>> Census({"images": 2, "boxes": 1}).contents("images", "boxes")
         '2 images, 1 box'
         """
-        return ", ".join(_counted(self.used.get(kind, 0), kind) for kind in kinds)
+        return ", ".join(_counted(self.used[kind], kind) for kind in kinds if kind in self.used)
 
     def text(self) -> str:
         """A list of what is left out, each with its reason and an example; empty if nothing is.
@@ -95,9 +95,9 @@ def unused(kind: str, reason: str, errors: Mapping[str, str], leave_out: bool) -
     {('label files', 'without an image'): ['a.txt']}
     """
     if errors and not leave_out:
-        what = _counted(len(errors), kind) if len(errors) > 1 else "this"
+        what = f"out {_counted(len(errors), kind)}" if len(errors) > 1 else "it out"
         first = next(iter(errors.values()))
-        raise LeftOutError(f"{first}; to leave out {what}, use leave_out=True, the command's --leave-out")
+        raise LeftOutError(f"{first}; to leave {what}, use leave_out=True, the command's --leave-out")
     return {(kind, reason): [*errors]}
 
 

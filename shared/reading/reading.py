@@ -44,6 +44,9 @@ class Reading:
     sizes: Sequence[tuple[int, int] | None] = ()
     archives: Any = None
 
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Raise ValueError for options of the metric that do not suit the columns."""
+
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of the only model. Raises ValueError if there are several."""

@@ -57,7 +57,7 @@ class Reading(NamedTuple):
         if self.held is None:
             return detectors(self.page, self.sources, self.made_of, self.read_as)
         held = self.held
-        note = " ".join([*held.guesses, *held.notes])
+        note = " ".join(held.notes)
         return {
             name: Arguments(columns, held.images, note, held.classes, held.sizes, held.samples)
             for name, columns in held.models.items()
@@ -83,7 +83,7 @@ def read(
     if page.takes(paths):
         held = page.reader(paths, chosen or {}, leave_out)
         empty: dict[str, list[str]] = {column.name: [] for column in page.columns}
-        return Reading(page, [], empty, empty, empty, read_as, held=held)
+        return Reading(page, [], empty, empty, empty, read_as, leaves_out=leave_out, held=held)
     return settle(page, checked_sources(page, tables, files), chosen, read_as, leave_out)
 
 

@@ -41,7 +41,7 @@ def look(reading: Reading, rows: bool = True, held: Mapping[str, Any] | None = N
     data = preview(reading.page, reading.sources, reading.made_of, rows)
     options = {name: value for data in reading.sources for name, value in data.options.items()}
     if reading.held is not None:
-        data, options = contents(reading.held.contents), dict(reading.held.options)
+        data = contents(reading.held.contents)
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []
@@ -51,7 +51,10 @@ def look(reading: Reading, rows: bool = True, held: Mapping[str, Any] | None = N
             reading, data + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
         )
     detectors = reading.detectors()
-    derived = reading.page.derive(pooled(detectors), reading.classes)
+    if reading.held is None:
+        derived = reading.page.derive(pooled(detectors), reading.classes)
+    else:
+        derived = Derived(reading.held.options, " ".join(reading.held.guesses))
     reason = "" if held is not None and _differ(reading, derived, held) else derived.reason
     sentences = dict.fromkeys([*(one.note for one in detectors.values()), *derived.notes, reason])
     notes += [html.escape(sentence) for sentence in sentences if sentence]

@@ -87,7 +87,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     """Make a file input and a text box for cells of a spreadsheet, for each source."""
     files, pasted = [], []
     for i, source in enumerate(page.sources):
-        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        kinds = [*source.kinds, *source.readers, *([".zip"] if source.readers else []), *READERS]
         label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place, height = f"{page.name}-file{i}", 60 + 16 * -(-len(label) // 42)  # below all lines of the label
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=height, elem_id=place))

@@ -113,16 +113,17 @@ def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool
     by_id = {key: i for i, key in enumerate(dataset.ids)}
     if len(by_id) < len(dataset.ids):
         raise ValueError(f"{path}: expected images with different ids, got {len(by_id)} of {len(dataset.ids)} images")
-    where, errors = f"{path}: results", []
+    where, errors = f"{path}: results", list[ValueError]()
     numbers = ids_of_names(dataset.names)  # as Ultralytics names images
     counts = Counter(numbers)
     of_files = {number: i for i, number in enumerate(numbers) if counts[number] == 1}
-    for places in (by_id, {**find_image(dataset), **of_files}):
+    by_file: dict[Any, int] = {**find_image(dataset), **of_files}
+    for places in (by_id, by_file):
         try:
             return Entries(content, where, places), {}
         except ValueError as error:
             errors.append(error)
-    of = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
+    of: list[Any] = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
     lost = [i for i, key in enumerate(of) if isinstance(key, (int, str)) and key not in by_id]
     if not lost or len(lost) == len(content):
         raise errors[0]

@@ -90,6 +90,16 @@ class Detections(_Detections):
         )
 
 
+def check_options(options: Mapping[str, Any], dataset: Dataset) -> None:
+    """Raise ValueError for options of the metric that do not suit the boxes of a reader."""
+    if options.get("box_format", "xyxy") != "xyxy":
+        raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
+    if dataset.relative and options.get("plus_one"):
+        raise ValueError(
+            "plus_one: expected False, since boxes are in fractions of the image, not in pixels; say where the images are"
+        )
+
+
 def _with_ids(images: list[Boxes], ids: Mapping[int, int]) -> list[Boxes]:
     """Boxes with other class ids; ids that are not among these stay as they are."""
     if not ids:

@@ -1,4 +1,4 @@
-"""True and predicted boxes of any format, with the same class ids on both sides: the table of formats, and the readers."""
+"""True and predicted boxes of any format, with the same class ids on both sides: the table of formats, and readers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..reading import Input, Place, Reading
 from ..reasons import named, readable, reason
 from .classes import means_unknown
 from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
-from .dataset import TXT, Boxes, Dataset, Detections, rename_classes, subset
+from .dataset import TXT, Boxes, Dataset, Detections, check_options, rename_classes, subset
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (
@@ -308,6 +308,11 @@ class BoxReading(Reading):
 
     detections: dict[str, Detections] = field(default_factory=dict)
 
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Raise ValueError for options that do not suit the boxes."""
+        for one in self.detections.values():
+            check_options(options, one.dataset)
+
 
 @readable()
 def read_boxes(
@@ -370,11 +375,11 @@ def read_boxes(
         },
         options,
         [guess] if guess else [],
-        [*([RELATIVE] if dataset.relative else []), *spelling_notes(pairs), *_notes(census)],
+        [*([RELATIVE] if dataset.relative else []), *spelling_notes(pairs), *_notes(several, census)],
         census,
         [
             *(f"{name}: {one.census.contents(PREDICTIONS, PREDICTED)}" for name, one in several.items()),
-            f"references: {dataset.census.contents(IMAGES, *([LABELS] if LABELS in dataset.census.used else []), BOXES)}",
+            f"references: {dataset.census.contents(IMAGES, LABELS, BOXES)}",
         ],
         dataset.names,
         classes=dataset.classes,
@@ -387,14 +392,31 @@ def read_boxes(
 GROUPS = "groups"
 
 
-def _notes(census: Census) -> list[str]:
-    return [f"Left out: {census.text()}."] if census.text() else []
+def _notes(several: Mapping[str, Detections], census: Census) -> list[str]:
+    """Sentences on what is left out, and on images with objects and without predictions."""
+    notes = [f"Left out: {census.text()}."] if census.text() else []
+    for name, one in several.items():
+        pairs = zip(one.dataset.names, one.dataset.references, one.predictions)
+        without = [image for image, true, found in pairs if len(true["labels"]) and not len(found["labels"])]
+        of = f" of {name}" if len(several) > 1 else ""
+        if without:
+            notes.append(f"Images with references but no predictions{of}: {len(without):,} ({some(without)}).")
+    return notes
 
 
 def spelling_notes(pairs: Mapping[str, str]) -> list[str]:
     """A sentence on classes that have two spellings, of which `pairs` name the first for the second."""
     text = ", ".join(f"{name} is {first}" for name, first in pairs.items())
     return [f"Classes that COCO and Pascal VOC spell differently count as one: {text}."] if text else []
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names, and the number of others.
+
+    >>> some(["a", "b"]), some(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
 
 
 def _folders(names: Sequence[str]) -> list[str]:
@@ -440,6 +462,17 @@ def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], ar
     return len(set().union(*held)) < sum(map(len, held))
 
 
+def holds_boxes(path: Path) -> bool:
+    """Whether a file is of a kind that `read_boxes` reads, rather than a table."""
+    if path.suffix.lower() != ".json":
+        return path.suffix.lower() in _SUFFIXES
+    content = read_json(path)
+    first = content[0] if isinstance(content, list) and content else None
+    if isinstance(first, dict):
+        return "boxes" in first or {"image_id", "bbox"} <= first.keys()
+    return isinstance(content, dict) and "annotations" in content
+
+
 def guessed_options(
     predicted: set[int], true: set[int], classes: Mapping[int, str], unknown_class_id: int | None = None
 ) -> tuple[dict[str, Any], str]:
@@ -458,8 +491,7 @@ def guessed_options(
     unknown = unknown if unknown_class_id is None else [unknown_class_id]
     known = tuple(sorted(predicted - {*unknown, *by_name}))
     words = [classes.get(label, str(label)) for label in known]
-    shown = ", ".join(words[:5]) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
-    text = f"Guessed: known classes {shown if classes else _ranges(known)} (predicted by the detector)"
+    text = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
     if unknown and unknown_class_id is None:
         why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
         text += f"; unknown id {unknown[0]} ({why})"
@@ -485,8 +517,7 @@ def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detect
         for place in places:
             if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
                 dataset = with_predicted_images(dataset, place)
-    found = [_predicted(Source(place, dataset), true, truth, of) for place in places]
-    return [one._replace(dataset=found[0].dataset) for one in found]
+    return [_predicted(Source(place, dataset), true, truth, of) for place in places]
 
 
 def _predicted(source: Source, true: Format, truth: Path, of: Choices) -> Detections:

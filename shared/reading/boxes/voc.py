@@ -1,10 +1,10 @@
 """Pascal VOC's XML annotations, one file for each image, and results, one text file for each class.
 
-Results are as the evaluators of OWOD, OW-DETR and PROB write them: `<class>.txt`, or `comp4_det_test_<class>.txt`, holds
-lines of image, confidence, xmin, ymin, xmax, ymax. VOC counts pixels from 1 and includes both ends, so xmin = 1, xmax = W is a box as wide as the image: it becomes 0 to W
-(x1 = xmin − 1, x2 = xmax). The IoU is then that of VOC's own code, which adds 1 to every width instead; do not set
-the metric's `plus_one` as well. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and the development
-kit's readme.
+Results are as the evaluators of OWOD, OW-DETR and PROB write them: `<class>.txt`, or `comp4_det_test_<class>.txt`,
+holds lines of image, confidence, xmin, ymin, xmax, ymax. VOC counts pixels from 1 and includes both ends, so xmin = 1,
+xmax = W is a box as wide as the image: it becomes 0 to W (x1 = xmin − 1, x2 = xmax). The IoU is then that of VOC's own
+code, which adds 1 to every width instead; do not set the metric's `plus_one` as well. Source: Everingham et al., The
+Pascal VOC Challenge, IJCV 2010, and the development kit's readme.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def read_class_files(
     taken = not means_unknown(dataset.classes.get(unknown_class_id, UNKNOWN))
     unknown = 1 + max(dataset.classes) if taken else unknown_class_id
     ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown}
-    images, lost = find_image(dataset), {}
+    images, lost = find_image(dataset), dict[str, str]()
     tables = [_lines(path, images, one_based, lost) for path in files.values()]
     labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
     rows = np.concatenate([np.zeros((0, 6)), *tables])
