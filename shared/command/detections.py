@@ -155,6 +155,9 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str], summaris
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
     results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
     _warn_of_names(arguments, both, options)
+    own = next((one.unknown_class_id for one in reading.detections.values() if one.unknown_class_id is not None), -1)
+    if arguments["unknown_id"] is None and not names and own != -1 and own not in classes:
+        warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
     if both[0].dataset.relative:
         warn(RELATIVE)
     if arguments["iou"] is not None:

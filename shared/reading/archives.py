@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import weakref
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 
 from .census import LeftOutError
 from .limits import Limits, RefusedError
@@ -30,8 +32,10 @@ class Archives:
         self._unpacked = 0
 
     @cached_property
-    def _root(self) -> TemporaryDirectory[str]:
-        return TemporaryDirectory(prefix="openworld-metrics-")
+    def _root(self) -> str:
+        root = mkdtemp(prefix="openworld-metrics-")
+        weakref.finalize(self, rmtree, root, ignore_errors=True)
+        return root
 
     def place(self, paths: Sequence[Path]) -> Path:
         """A file or a folder as it is; the folder of an archive; several of them in one folder.
@@ -57,7 +61,7 @@ class Archives:
         return folder
 
     def folder(self, path: Path) -> Path:
-        """The folder of an archive: the innermost that holds all files.
+        """The folder of an archive.
 
         Raises RefusedError for an archive that is too large, damaged, encrypted, or packed in an unusual way, and for
         a file whose path leaves it.
@@ -67,13 +71,11 @@ class Archives:
             with path.open("rb") as file:
                 self.limits.check_members(path.name, file)
                 self._unpack(path, folder)
-            while len(entries := [*folder.iterdir()]) == 1 and entries[0].is_dir():
-                (folder,) = entries
             self._of_archives[path] = folder
         return self._of_archives[path]
 
     def _made(self, name: str) -> Path:
-        folder = Path(self._root.name, str(len(self.folders)))
+        folder = Path(self._root, str(len(self.folders)))
         folder.mkdir()
         self.folders[folder] = name
         return folder

@@ -59,7 +59,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None, *, cont
             raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
         table = Entries(entries, f"{path}: annotations", places)
         labels = table.integers("category_id")
-        table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
+        if classes:
+            table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
         ignored = table.flags("iscrowd") | table.flags("ignore")
         boxes, once = table.boxes(), ~_repeated(table, labels)
     columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}

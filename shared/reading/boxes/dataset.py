@@ -96,7 +96,7 @@ def check_options(options: Mapping[str, Any], dataset: Dataset) -> None:
         raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
     if dataset.relative and options.get("plus_one"):
         raise ValueError(
-            "plus_one: expected False, since boxes are in fractions of the image, not in pixels; say where the images are"
+            "plus_one: expected False, since boxes are in fractions of the image; say where the images are, for pixels"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -57,13 +58,16 @@ class Choices(NamedTuple):
     one_based: bool = True
     score_field: str | None = None
     leave_out: bool = False
+    guess: bool = False  # the id of unknown, where results have one that is no category
 
 
 class Source:
     """A folder or a file of true boxes, or of predicted boxes on a data set's images."""
 
     def __init__(self, path: Path, dataset: Dataset | None = None) -> None:
-        if path.is_dir() and len(files := files_below(path, _OBJECTS)) == 1 and not files_below(path, (*TXT, *XML)):
+        if path.is_dir() and (files := files_below(path, _OBJECTS)) and not files_below(path, (*TXT, *XML)):
+            if len(files) > 1:
+                raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too")
             (path,) = files
         self.path = path
         self.dataset = dataset or Dataset([], [], {}, [], [], [])
@@ -139,16 +143,20 @@ def _read_yolo(source: Source, of: Choices) -> Dataset:
     split, data = of.split or "val", source.data
     if data is not None and files_below(source.path, IMAGE_SUFFIXES) and read_yaml(data).get(split):
         return read_yolo_data(data, split, leave_out=of.leave_out)
+    classes = of.classes if data is None else class_names(read_yaml(data), data)
+    if of.images is None and not _has_images(source.path):
+        return read_relative(source.path if of.split is None else _of_split(source.path, split), classes or {})
     images = None if of.images is None else _of_split(Path(of.images), split)
     labels = _of_split(source.path, split)
     if of.split is not None and labels.name in SPLITS and labels.name != split:
         raise ValueError(f"{source.path}: expected the labels of {split}, got those of {labels.name}")
-    classes = of.classes if data is None else class_names(read_yaml(data), data)
-    try:
-        images = implied_images(labels) if images is None else images
-    except ValueError:
-        return read_relative(labels, classes or {})
     return read_yolo(labels, images, classes=classes, leave_out=of.leave_out)
+
+
+def _has_images(labels: Path) -> bool:
+    with suppress(ValueError):
+        return implied_images(labels).is_dir()
+    return bool(files_below(labels, IMAGE_SUFFIXES))
 
 
 def _read_dicts(source: Source, of: Choices) -> Dataset:
@@ -163,14 +171,18 @@ def _predicted_coco(source: Source, of: Choices) -> Detections:
         source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
     )
     unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
-    others = _labels(detections.predictions) - {*detections.dataset.classes, unknown}
-    if of.classes is None and detections.dataset.classes and others:  # ids counted from 0 are a common mistake
-        raise ValueError(
-            f"{source.path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
-            f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with"
-            " --names"
-        )
-    return detections
+    classes, predicted = detections.dataset.classes, _labels(detections.predictions)
+    others = predicted - {*classes, unknown}
+    if of.classes is not None or not classes or not others:
+        return detections
+    # ids that count from another number are a common mistake: the last is one more, and the first is missing
+    last = max(classes) + (min(classes) not in predicted)
+    if of.guess and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
+        return detections._replace(unknown_class_id=min(others))
+    raise ValueError(
+        f"{source.path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
+        f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with --names"
+    )
 
 
 def _predicted_dicts(source: Source, of: Choices) -> Detections:
@@ -352,11 +364,12 @@ def read_boxes(
         one_based,
         score_field,
         leave_out,
+        guess=True,
     )
     truth = _paths(references, "references", limits)
     with archives.naming():
-        models = {name: archives.place(paths) for name, paths in _models(predictions, truth, archives).items()}
-        several = dict(zip(models, _detections([*models.values()], archives.place(truth), choices)))
+        models = {name: _place(paths, archives) for name, paths in _models(predictions, truth, archives).items()}
+        several = dict(zip(models, _detections([*models.values()], _place(truth, archives), choices)))
     dataset = next(iter(several.values())).dataset
     census = Census.of([dataset.census, *(one.census for one in several.values())]).renamed(archives.named)
     more = {GROUPS: folders} if groups and (folders := _folders(dataset.names)) else {}
@@ -442,6 +455,15 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
     return paths
 
 
+def _place(paths: Sequence[Path], archives: Archives) -> Path:
+    """The place of an input; of an archive, the folder in it that holds all files, unless that is a split's."""
+    place = archives.place(paths)
+    entries = [*place.iterdir()] if place in archives.folders else []
+    while len(entries) == 1 and entries[0].is_dir() and entries[0].name not in SPLITS:
+        (place,), entries = entries, [*entries[0].iterdir()]
+    return place
+
+
 def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
     """The files of each model, by its name."""
     limits = archives.limits
@@ -466,7 +488,10 @@ def holds_boxes(path: Path) -> bool:
     """Whether a file is of a kind that `read_boxes` reads, rather than a table."""
     if path.suffix.lower() != ".json":
         return path.suffix.lower() in _SUFFIXES
-    content = read_json(path)
+    try:
+        content = read_json(path)
+    except ValueError:  # a table may have another encoding
+        return False
     first = content[0] if isinstance(content, list) and content else None
     if isinstance(first, dict):
         return "boxes" in first or {"image_id", "bbox"} <= first.keys()
@@ -513,10 +538,9 @@ def _ranges(numbers: Sequence[int]) -> str:
 def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:
     """The detections of each place, on one data set."""
     dataset, true = _references(truth, of)
-    if dataset.relative:
-        for place in places:
-            if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
-                dataset = with_predicted_images(dataset, place)
+    for place in places if dataset.relative else []:
+        if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
+            dataset = with_predicted_images(dataset, place)
     return [_predicted(Source(place, dataset), true, truth, of) for place in places]
 
 

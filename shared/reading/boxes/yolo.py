@@ -142,16 +142,16 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bo
 def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
     """A data set whose images are not at hand, with those that predictions alone have; they have no objects.
 
-    Raises ValueError if no file of predictions is named like one of labels, and for names that differ from those of
-    labels in case or form.
+    Raises ValueError if no file of predictions is named like one of labels, for a name that those of several end with,
+    and for one that differs from a name of labels in case or form.
     """
     texts = find_texts(labels)
     _, places, lost = _texts_of_images(texts, dataset)
     more = [name for name, path in texts.items() if str(path) in lost]
-    if more and (not places or any(similar_image(name, dataset.names) for name in more)):
-        raise ValueError(
-            next(lost[str(texts[name])] for name in more if not places or similar_image(name, dataset.names))
-        )
+    ends = {name.rpartition("/")[2] for name in dataset.names}
+    for name in more:
+        if not places or name in ends or similar_image(name, dataset.names):
+            raise ValueError(lost[str(texts[name])])
     count = len(more)
     none = true_boxes(np.zeros(0), np.zeros(0))
     names, blank = [*dataset.names, *more], [None] * count

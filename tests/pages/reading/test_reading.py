@@ -25,7 +25,6 @@ from openworld_metrics.pages.assembly.gather import gather
 from openworld_metrics.pages.assembly.guesses import guess
 from openworld_metrics.pages.assembly.join import split_images
 from openworld_metrics.pages.assembly.reading import read
-from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.columns.samples import Detectors
 from openworld_metrics.pages.files import read_columns, read_detectors
 from openworld_metrics.pages.form.controls import CONTROLS, shown
@@ -95,9 +94,7 @@ def test_every_format(
 
 def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner, files = runners("openset_detection"), steps.yolo(tmp_path)
-    brought = read_sources(runner.page, [None, None], files)
-    assert brought[0].options == {"box_format": "cxcywh"}
-    found = show(runner, files, box_format="cxcywh")
+    found = show(runner, files)
     options = runner.page.examples[0].options
     assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
@@ -110,16 +107,20 @@ def test_polygons_and_other_lines_of_yolo(
     expected = runner.results({"predictions": BOXES[0], "references": BOXES[1]}, runner.page.examples[0].options)
     for paths, line in zip(files, ("999 0.25 0.25 0.5 0.5 0.75 0.25 0.01", "7 0 0 1 0 1 1")):
         paths[2].write_text(line, encoding="utf-8-sig")
-    found = show(runner, files, box_format="cxcywh")
+    found = show(runner, files)
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json) != expected
     (arguments,) = read(runner.page, [None, None], files).detectors().values()
     given = arguments.columns
-    assert given["predictions"][2].tolist() == [[0.5, 0.375, 0.5, 0.25, 0.01, 999]]
-    assert given["references"][2].tolist() == [[0.5, 0.5, 1, 1, 7]]
+    assert [column.tolist() for column in given["predictions"][2].values()] == [
+        [[0.25, 0.25, 0.75, 0.5]],
+        [0.01],
+        [999],
+    ]
+    assert [column.tolist() for column in given["references"][2].values()] == [[[0, 0, 1, 1]], [7], [0]]
     for line, message in (("0 32 24 5 6", "coordinates from 0 to 1"), ("0 1 1 1 1 0.5", "class cx cy w h, got 6 numb")):
         files[1][2].write_text(f"\n{line}\n")
-        with pytest.raises(RefusedError, match=f"^{files[1][2].name}:2: expected {message}"):
-            show(runner, files, box_format="cxcywh")
+        with pytest.raises(ValueError, match=f"{files[1][2].name}:2: expected {message}"):
+            show(runner, files)
 
 
 def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
