@@ -145,7 +145,8 @@ def _read_yolo(source: Source, of: Choices) -> Dataset:
         return read_yolo_data(data, split, leave_out=of.leave_out)
     classes = of.classes if data is None else class_names(read_yaml(data), data)
     if of.images is None and not _has_images(source.path):
-        return read_relative(source.path if of.split is None else _of_split(source.path, split), classes or {})
+        labels = _innermost(source.path) if of.split is None else _of_split(source.path, split)
+        return read_relative(labels, classes or {}, [] if data is None else [data])
     images = None if of.images is None else _of_split(Path(of.images), split)
     labels = _of_split(source.path, split)
     if of.split is not None and labels.name in SPLITS and labels.name != split:
@@ -371,7 +372,11 @@ def read_boxes(
         models = {name: _place(paths, archives) for name, paths in _models(predictions, truth, archives).items()}
         several = dict(zip(models, _detections([*models.values()], _place(truth, archives), choices)))
     dataset = next(iter(several.values())).dataset
-    census = Census.of([dataset.census, *(one.census for one in several.values())]).renamed(archives.named)
+    dataset = dataset._replace(census=dataset.census.renamed(archives.named))
+    several = {
+        name: one._replace(dataset=dataset, census=one.census.renamed(archives.named)) for name, one in several.items()
+    }
+    census = Census.of([dataset.census, *(one.census for one in several.values())])
     more = {GROUPS: folders} if groups and (folders := _folders(dataset.names)) else {}
     options, guess = guessed_options(
         _labels([boxes for one in several.values() for boxes in one.predictions]),
@@ -456,12 +461,16 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
 
 
 def _place(paths: Sequence[Path], archives: Archives) -> Path:
-    """The place of an input; of an archive, the folder in it that holds all files, unless that is a split's."""
+    """The place of an input; of an archive, its innermost folder."""
     place = archives.place(paths)
-    entries = [*place.iterdir()] if place in archives.folders else []
-    while len(entries) == 1 and entries[0].is_dir() and entries[0].name not in SPLITS:
-        (place,), entries = entries, [*entries[0].iterdir()]
-    return place
+    return _innermost(place) if place in archives.folders else place
+
+
+def _innermost(folder: Path) -> Path:
+    """The folder that holds all files, unless that is a split's."""
+    entries = [*folder.iterdir()]
+    is_within = len(entries) == 1 and entries[0].is_dir() and entries[0].name not in SPLITS
+    return _innermost(entries[0]) if is_within else folder
 
 
 def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
