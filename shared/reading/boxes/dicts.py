@@ -22,6 +22,7 @@ from ..reasons import named
 from ..torch_files import read_torch_file
 from .dataset import OF_OTHERS, Boxes, Dataset, Detections, Size, places_of_files, predicted_boxes, true_boxes
 
+_DICTS = "dicts"  # of predictions, in a census
 Dicts = Sequence[Mapping[str, Any]]
 
 
@@ -71,8 +72,8 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bo
         else:
             by_place[place] = boxes[i]
     found = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
-    used = {PREDICTIONS: 1, PREDICTED: sum(len(image["labels"]) for image in found)}
-    return Detections(dataset, found, census=Census(used, unused(PREDICTED, OF_OTHERS, lost, leave_out)))
+    used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in found)}
+    return Detections(dataset, found, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
 
 
 def load_dicts(path: Path) -> Any:

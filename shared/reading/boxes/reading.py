@@ -47,8 +47,21 @@ RELATIVE = (
 )
 
 
-class Choices(NamedTuple):
-    """The options of the readers, as of `read_detections`."""
+@dataclass(frozen=True)
+class Choices:
+    """The choices of the readers of boxes, which are their keyword arguments.
+
+    images: the folder of the images
+    split: of a data.yaml (by default "val"), a folder below that of the labels, or a list in ImageSets/Main of Pascal
+        VOC
+    image_set: a file that lists the images to take, one a line
+    classes: id → name of the predictions, which get the ids that the references have for these names; and of the
+        references, where the files give no names or, in Pascal VOC, no ids
+    unknown_class_id: as of `rename_classes`
+    one_based: whether pixels count from 1 in Pascal VOC, see `read_voc`
+    score_field: the name of the confidence in COCO results, by default "score"
+    leave_out: whether to leave out labels and predictions of images that are not there
+    """
 
     images: str | Path | None = None
     split: str | None = None
@@ -58,18 +71,24 @@ class Choices(NamedTuple):
     one_based: bool = True
     score_field: str | None = None
     leave_out: bool = False
-    guess: bool = False  # the id of unknown, where results have one that is no category
+
+    def of(self, *names: str) -> dict[str, Any]:
+        """Some of the choices, as keyword arguments."""
+        return {name: getattr(self, name) for name in names}
 
 
 class Source:
-    """A folder or a file of true boxes, or of predicted boxes on a data set's images."""
+    """A folder or a file of true boxes, or of predicted boxes on a data set's images.
 
-    def __init__(self, path: Path, dataset: Dataset | None = None) -> None:
+    guess: whether an id that is no category may be that of unknown
+    """
+
+    def __init__(self, path: Path, dataset: Dataset | None = None, guess: bool = False) -> None:
         if path.is_dir() and (files := files_below(path, _OBJECTS)) and not files_below(path, (*TXT, *XML)):
             if len(files) > 1:
                 raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too")
             (path,) = files
-        self.path = path
+        self.path, self.guess = path, guess
         self.dataset = dataset or Dataset([], [], {}, [], [], [])
 
     @cached_property
@@ -135,8 +154,9 @@ def _are_results(source: Source) -> bool:
 
 
 def _read_voc(source: Source, of: Choices) -> Dataset:
-    options = {name: getattr(of, name) for name in ("split", "image_set", "classes", "one_based", "leave_out")}
-    return read_voc(source.annotations, of.images, **options)  # does not open annotations of other images
+    # does not open annotations of other images
+    options = of.of("images", "split", "image_set", "classes", "one_based", "leave_out")
+    return read_voc(source.annotations, **options)
 
 
 def _read_yolo(source: Source, of: Choices) -> Dataset:
@@ -166,7 +186,6 @@ def _read_dicts(source: Source, of: Choices) -> Dataset:
 
 
 def _predicted_coco(source: Source, of: Choices) -> Detections:
-    _check_pixels(source)
     field, content = of.score_field or "score", source.content
     detections = read_coco_results(
         source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
@@ -178,7 +197,7 @@ def _predicted_coco(source: Source, of: Choices) -> Detections:
         return detections
     # ids that count from another number are a common mistake: the last is one more, and the first is missing
     last = max(classes) + (min(classes) not in predicted)
-    if of.guess and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
+    if source.guess and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
         return detections._replace(unknown_class_id=min(others))
     raise ValueError(
         f"{source.path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
@@ -187,24 +206,12 @@ def _predicted_coco(source: Source, of: Choices) -> Detections:
 
 
 def _predicted_dicts(source: Source, of: Choices) -> Detections:
-    _check_pixels(source)
     with named(source.path):
         return read_dict_predictions(source.content, source.dataset, leave_out=of.leave_out)
 
 
 def _predicted_by_class(source: Source, of: Choices) -> Detections:
-    _check_pixels(source)
-    options = {name: getattr(of, name) for name in ("unknown_class_id", "one_based", "leave_out")}
-    return read_class_files(source.path, source.dataset, **options)
-
-
-def _check_pixels(source: Source) -> None:
-    """Raise ValueError for boxes in pixels beside labels in fractions of images whose sizes are unknown."""
-    if source.dataset.relative:
-        raise ValueError(
-            f"{source.path}: expected the images, since these boxes are in pixels and the labels in fractions of the"
-            " image; say where the images are"
-        )
+    return read_class_files(source.path, source.dataset, **of.of("unknown_class_id", "one_based", "leave_out"))
 
 
 def _labels(images: Sequence[Boxes]) -> set[int]:
@@ -260,58 +267,29 @@ PREDICTED_FORMATS = (
 
 
 @readable()
-def read_references(
-    references: str | Path,
-    *,
-    images: str | Path | None = None,
-    split: str | None = None,
-    image_set: str | Path | None = None,
-    classes: Mapping[int, str] | None = None,
-    one_based: bool = True,
-    leave_out: bool = False,
-) -> Dataset:
+def read_references(references: str | Path, **choices: Any) -> Dataset:
     """Read true boxes of any format.
 
     Parameters: references, a folder of YOLO labels or of Pascal VOC annotations, a data.yaml, COCO annotations
-    (.json), or dicts as of torchvision (.json, .pt); images, the folder of the images; split, of a data.yaml (by
-    default "val"), a folder below that of the labels, or a list in ImageSets/Main of Pascal VOC; image_set, a file
-    that lists the images to take, one a line; classes, id → name, where the files give no names or, in Pascal VOC, no
-    ids; one_based, of Pascal VOC: see `read_voc`; leave_out, whether to leave out labels of images that are not there.
+    (.json), or dicts as of torchvision (.json, .pt); choices, of `Choices`.
 
     Returns the data set. Raises ValueError for another format, and as the readers do.
     """
-    choices = Choices(images, split, image_set, classes, one_based=one_based, leave_out=leave_out)
-    return _references(Path(references), choices)[0]
+    return _references(Path(references), Choices(**choices))[0]
 
 
 @readable()
-def read_detections(
-    predictions: str | Path,
-    references: str | Path,
-    *,
-    images: str | Path | None = None,
-    split: str | None = None,
-    image_set: str | Path | None = None,
-    classes: Mapping[int, str] | None = None,
-    unknown_class_id: int | None = None,
-    one_based: bool = True,
-    score_field: str | None = None,
-    leave_out: bool = False,
-) -> Detections:
+def read_detections(predictions: str | Path, references: str | Path, **choices: Any) -> Detections:
     """Read predicted and true boxes, each of any format.
 
     Parameters: predictions, a folder of YOLO predictions or of Pascal VOC results (a file a class), COCO results
-    (.json), or dicts as of torchvision (.json, .pt); classes, id → name of the predictions, which get the ids that the
-    references have for these names; unknown_class_id, as of `rename_classes`; score_field, the name of the confidence
-    in COCO results, by default "score"; leave_out, whether to leave out labels and predictions of images that are not
-    there; the others as in `read_references`.
+    (.json), or dicts as of torchvision (.json, .pt); references, as of `read_references`; choices, of `Choices`.
 
     Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
     categories that the references lack, and if ids of predictions may mean other classes than in the references and
     names do not tell: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
     """
-    choices = Choices(images, split, image_set, classes, unknown_class_id, one_based, score_field, leave_out)
-    (detections,) = _detections([Path(predictions)], Path(references), choices)
+    (detections,) = _detections([Path(predictions)], Path(references), Choices(**choices))
     return detections
 
 
@@ -332,59 +310,42 @@ def read_boxes(
     predictions: Input,
     references: Place | Sequence[Place],
     *,
-    images: Place | None = None,
-    split: str | None = None,
-    image_set: Place | None = None,
     names: Mapping[int, str] | Sequence[str] | None = None,
-    unknown_class_id: int | None = None,
-    one_based: bool = True,
-    score_field: str | None = None,
     groups: bool = False,
-    leave_out: bool = False,
     limits: Limits = COMMANDS,
+    **choices: Any,
 ) -> BoxReading:
     """Read the boxes of one detector or of several as columns of openset_detection.
 
     Parameters: predictions and references, files of a format of `read_detections`, as a folder, a .zip, or a list of
     files and .zips; predictions of several models by name, or as a list of files of COCO results, or of .zips that hold
-    files of the same names; names, of the predicted classes, as `classes` of `read_detections`, or words as of
-    `read_names`; groups, whether the folders of the images, if there are several, are groups; limits, of the files'
-    sizes; the others as in `read_detections`.
+    files of the same names; names, of the predicted classes, as `classes` of `Choices`, or words as of `read_names`;
+    groups, whether the folders of the images, if there are several, are groups; limits, of the files' sizes; choices,
+    the others of `Choices`.
 
     Returns the columns: for each image a dict of its boxes. Raises ValueError as `read_detections` does, and for files
     that are too large.
     """
     archives = Archives(limits)
     classes = names if names is None or isinstance(names, Mapping) else read_names([*names])
-    choices = Choices(
-        None if images is None else Path(images),
-        split,
-        None if image_set is None else Path(image_set),
-        classes,
-        unknown_class_id,
-        one_based,
-        score_field,
-        leave_out,
-        guess=True,
-    )
+    of = Choices(classes=classes, **choices)
     truth = _paths(references, "references", limits)
     with archives.naming():
         models = {name: _place(paths, archives) for name, paths in _models(predictions, truth, archives).items()}
-        several = dict(zip(models, _detections([*models.values()], _place(truth, archives), choices)))
+        several = dict(zip(models, _detections([*models.values()], _place(truth, archives), of, guess=True)))
     dataset = next(iter(several.values())).dataset
     dataset = dataset._replace(census=dataset.census.renamed(archives.named))
     several = {
         name: one._replace(dataset=dataset, census=one.census.renamed(archives.named)) for name, one in several.items()
     }
     census = Census.of([dataset.census, *(one.census for one in several.values())])
-    more = {GROUPS: folders} if groups and (folders := _folders(dataset.names)) else {}
+    more = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
     options, guess = guessed_options(
         _labels([boxes for one in several.values() for boxes in one.predictions]),
         _labels(dataset.references),
         dataset.classes,
-        unknown_class_id,
+        of.unknown_class_id,
     )
-    pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
     return BoxReading(
         "openset_detection",
         {
@@ -393,7 +354,7 @@ def read_boxes(
         },
         options,
         [guess] if guess else [],
-        [*([RELATIVE] if dataset.relative else []), *spelling_notes(pairs), *_notes(several, census)],
+        _notes(dataset, several, census),
         census,
         [
             *(f"{name}: {one.census.contents(PREDICTIONS, PREDICTED)}" for name, one in several.items()),
@@ -407,25 +368,22 @@ def read_boxes(
     )
 
 
-GROUPS = "groups"
-
-
-def _notes(several: Mapping[str, Detections], census: Census) -> list[str]:
-    """Sentences on what is left out, and on images with objects and without predictions."""
-    notes = [f"Left out: {census.text()}."] if census.text() else []
+def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) -> list[str]:
+    """Sentences on fractions, spellings, what is left out, and images with objects and without predictions."""
+    notes = [RELATIVE] if dataset.relative else []
+    pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
+    if pairs:
+        text = ", ".join(f"{name} is {first}" for name, first in pairs.items())
+        notes.append(f"Classes that COCO and Pascal VOC spell differently count as one: {text}.")
+    if census.text():
+        notes.append(f"Left out: {census.text()}.")
     for name, one in several.items():
-        pairs = zip(one.dataset.names, one.dataset.references, one.predictions)
-        without = [image for image, true, found in pairs if len(true["labels"]) and not len(found["labels"])]
+        both = zip(dataset.names, dataset.references, one.predictions)
+        without = [image for image, true, found in both if len(true["labels"]) and not len(found["labels"])]
         of = f" of {name}" if len(several) > 1 else ""
         if without:
             notes.append(f"Images with references but no predictions{of}: {len(without):,} ({some(without)}).")
     return notes
-
-
-def spelling_notes(pairs: Mapping[str, str]) -> list[str]:
-    """A sentence on classes that have two spellings, of which `pairs` name the first for the second."""
-    text = ", ".join(f"{name} is {first}" for name, first in pairs.items())
-    return [f"Classes that COCO and Pascal VOC spell differently count as one: {text}."] if text else []
 
 
 def some(names: Sequence[str]) -> str:
@@ -544,13 +502,13 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:
+def _detections(places: Sequence[Path], truth: Path, of: Choices, guess: bool = False) -> list[Detections]:
     """The detections of each place, on one data set."""
     dataset, true = _references(truth, of)
     for place in places if dataset.relative else []:
         if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
             dataset = with_predicted_images(dataset, place)
-    return [_predicted(Source(place, dataset), true, truth, of) for place in places]
+    return [_predicted(Source(place, dataset, guess), true, truth, of) for place in places]
 
 
 def _predicted(source: Source, true: Format, truth: Path, of: Choices) -> Detections:
@@ -565,6 +523,11 @@ def _predicted(source: Source, true: Format, truth: Path, of: Choices) -> Detect
         raise ValueError(
             f"{truth}: expected a data.yaml, since a folder of labels does not say what its ids mean, and COCO"
             " counts classes otherwise; --names are those of the predicted classes"
+        )
+    if source.dataset.relative and predicted.ids != "YOLO":
+        raise ValueError(
+            f"{source.path}: expected the images, since these boxes are in pixels and the labels in fractions of the"
+            " image; say where the images are"
         )
     detections: Detections = predicted.read(source, of)
     if of.classes is None or not classes or dict(of.classes) == classes:

@@ -14,20 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...extras import extra
-from ..census import (
-    BESIDE,
-    BOXES,
-    IMAGES,
-    LABELS,
-    OF_CLASSES,
-    PREDICTED,
-    PREDICTIONS,
-    REPEATED,
-    Census,
-    LeftOut,
-    by_real_place,
-    unused,
-)
+from .. import census
+from ..census import Census, LeftOut, by_real_place, unused
 from ..images import find_images, image_size, implied_images
 from ..places import IMAGE_SUFFIXES, files_below, files_in, matched
 from ..reasons import named, readable, reason
@@ -134,12 +122,12 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bo
     for place, rows in zip(files, tables):
         predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
     left_out: LeftOut = {
-        (PREDICTIONS, OF_CLASSES): [*map(str, lists)],
-        BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
-        **unused(PREDICTIONS, OF_OTHERS, lost, leave_out),
+        (census.PREDICTIONS, census.OF_CLASSES): [*map(str, lists)],
+        census.BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
+        **unused(census.PREDICTIONS, OF_OTHERS, lost, leave_out),
     }
-    census = Census({PREDICTIONS: len(files), PREDICTED: sum(map(len, tables))}, left_out)
-    return Detections(dataset, predictions, census=census)
+    used = {census.PREDICTIONS: len(files), census.PREDICTED: sum(map(len, tables))}
+    return Detections(dataset, predictions, census=Census(used, left_out))
 
 
 def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
@@ -164,7 +152,7 @@ def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
         paths=[*dataset.paths, *blank],
         sizes=[*dataset.sizes, *blank],
         ids=ids_of_names(names),
-        census=Census({**dataset.census.used, IMAGES: len(names)}, dataset.census.left_out),
+        census=Census({**dataset.census.used, census.IMAGES: len(names)}, dataset.census.left_out),
     )
 
 
@@ -202,7 +190,7 @@ def _dataset(
         for name, path in alone.items()
         if path not in lists
     }
-    without = unused(LABELS, "without an image", lost, leave_out)
+    without = unused(census.LABELS, "without an image", lost, leave_out)
     others = files.others
     misplaced = [path for path in others if path.suffix.lower() in TXT]
     stems = {plain_name(path.stem) for path in files.pictures if misplaced}
@@ -217,16 +205,19 @@ def _dataset(
     references = [true_boxes(_in_pixels(table, size or (1, 1)), table[:, 0]) for table, size in zip(rows, sizes)]
     reason = f"not in {' or '.join(path.name for path in files.lists)}"
     left_out: LeftOut = {
-        REPEATED: repeated,
-        (IMAGES, reason): [*map(str, files.beyond.values())],
-        (LABELS, f"of images {reason}"): [str(path) for name, path in files.texts.items() if name in files.beyond],
-        (LABELS, OF_CLASSES): [*map(str, lists)],
-        BESIDE: [*map(str, others)],
+        census.REPEATED: repeated,
+        (census.IMAGES, reason): [*map(str, files.beyond.values())],
+        (census.LABELS, f"of images {reason}"): [
+            str(path) for name, path in files.texts.items() if name in files.beyond
+        ],
+        (census.LABELS, census.OF_CLASSES): [*map(str, lists)],
+        census.BESIDE: [*map(str, others)],
         **without,
     }
-    census = Census({IMAGES: len(names), LABELS: len(texts), BOXES: sum(map(len, tables))}, left_out)
+    used = {census.IMAGES: len(names), census.LABELS: len(texts), census.BOXES: sum(map(len, tables))}
+    counted = Census(used, left_out)
     ids = ids_of_names(names)
-    return Dataset(names, references, dict(classes), paths, sizes, ids, census, key_points, None in paths)
+    return Dataset(names, references, dict(classes), paths, sizes, ids, counted, key_points, None in paths)
 
 
 def find_texts(folder: Path) -> dict[str, Path]:
@@ -277,7 +268,7 @@ def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = Fa
     files = _files(data, content, split)
     classes, names = class_names(content, data), [*map(_name, files.pictures[: len(files.images)])]
     dataset = _dataset(names, files, classes, _key_points(data, content), leave_out)
-    if files.images and not dataset.census.used[LABELS]:
+    if files.images and not dataset.census.used[census.LABELS]:
         first = next(iter(files.images))
         raise ValueError(
             f"{data}: expected labels of {split}, empty where there are no objects, got no {first}.txt nor others"
