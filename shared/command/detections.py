@@ -124,9 +124,9 @@ def place_text(places: str | Sequence[str]) -> str:
 def files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:
     """The input files with the suffix of an output."""
     yield from map(Path, _words(arguments["names"]))
-    for predictions in (*arguments["predictions"], *arguments["compare"], None):
-        for place in references:
-            yield from texts_read(predictions, place, arguments["split"] or "val", arguments["image_set"])
+    yield from map(Path, filter(None, [arguments["image_set"]]))
+    for place in (*arguments["predictions"], *arguments["compare"], *references):
+        yield from texts_read(place, arguments["split"] or "val")
 
 
 def from_files(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ...reading.boxes.dataset import Size
+from ...reading.reasons import some
 from ..columns.arrays import RESIZED, Images, Maps
 from ..columns.column import FLIPPED, Column
 from ..columns.samples import Detectors, Groups
 from ..page import Page
-from ..reading.archives import some
 from ..reading.data import Data
 from ..reading.maps import FILES_OF
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
@@ -111,10 +111,8 @@ def gather(
                 values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, None)
         _fit(page, made_of, values)
     names_of_images = next(iter(image_names.values()), [])
-    known = sources[-1]
-    sizes = [known.sizes.get(name) for name in names_of_images]
     samples = [] if page.images else sample_names(sources[0], made_of, owned)
-    return Arguments(join_parts(page, values), names_of_images, note, known.classes, sizes, samples)
+    return Arguments(join_parts(page, values), names_of_images, note, samples=samples)
 
 
 def _as_names(images: Any) -> np.ndarray:

@@ -13,7 +13,6 @@ from ..columns.cells import is_blank
 from ..columns.column import Column
 from ..columns.samples import Names
 from ..page import Page
-from ..reading.archives import FOLDER
 from ..reading.data import Data
 
 
@@ -75,20 +74,16 @@ def group_images(
 ) -> tuple[list[Any], list[str]]:
     """The group of each image, None for an image without one, and the names of the images without one.
 
-    A group is read from the image's rows, in either input, or from its file. Raises ValueError for an image in several.
+    A group is read from the image's rows, in either input. Raises ValueError for an image in several.
     """
     group_of: dict[Any, Any] = {}
-    data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
-    if names[0] == FOLDER and FOLDER in data.names:
-        group_of |= dict(zip(data.names["image"], data.names[FOLDER]))
-    else:
-        for side in ids:
-            if {*names} <= {*sources[origin[side]].arrays}:
-                own = np.asarray(column.take(names, sources[origin[side]]), dtype=object)
-                for image, group in zip(_images(side, ids[side]), own):
-                    if not is_blank(group) and group_of.setdefault(image, group) != group:
-                        got = f"{group_of[image]} and {group} for {image}"
-                        raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
+    for side in ids:
+        if {*names} <= {*sources[origin[side]].arrays}:
+            own = np.asarray(column.take(names, sources[origin[side]]), dtype=object)
+            for image, group in zip(_images(side, ids[side]), own):
+                if not is_blank(group) and group_of.setdefault(image, group) != group:
+                    got = f"{group_of[image]} and {group} for {image}"
+                    raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
     images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
     groups = [group_of.get(image) for image in images]
     return groups, [str(image) for image, group in zip(images, groups) if group is None]

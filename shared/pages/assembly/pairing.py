@@ -12,7 +12,8 @@ import numpy as np
 from ...reading.maps.listing import AnomalyMaps, Tree, find_maps
 from ...reading.maps.planes import ARRAY_SUFFIXES
 from ...reading.places import PICTURES, matched
-from ..reading.archives import FOLDER, key_of, keys, some
+from ...reading.reasons import some
+from ..reading.archives import FOLDER, key_of, keys
 from ..reading.data import Data
 from ..reading.maps import FILES_OF, check_problems, listed_masks
 from ..reading.names import IMAGE_NAMES, plain

@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     @property
     def classes(self) -> Mapping[int, str]:
         """Class names by id, where the data have any."""
-        return self.sources[-1].classes if self.held is None else self.held.classes
+        return {} if self.held is None else self.held.classes
 
     def detectors(self) -> dict[str, Arguments]:
         """The arguments of the metric for each detector. Raises the errors of `assembly.detectors`."""

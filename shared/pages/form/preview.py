@@ -14,7 +14,7 @@ from ..columns.arrays import RESIZED
 from ..columns.column import FLIPPED
 from ..page import Page
 from ..reading.archives import FOLDER
-from ..reading.data import CLASS, Data
+from ..reading.data import Data
 from ..reading.names import num_dimensions, runs
 
 ROWS = 5  # of a single source; each further source reduces it by one
@@ -79,15 +79,8 @@ def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[st
 
 
 def _row_html(data: Data, names: Sequence[str], row: int) -> str:
-    cells = ("" if row >= len(data.arrays[name]) else _named_cell(data, name, row) for name in names)
+    cells = ("" if row >= len(data.arrays[name]) else _shown_cell(data.arrays[name][row]) for name in names)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _named_cell(data: Data, name: str, row: int) -> str:
-    """A cell as HTML; a class id is followed by the class's name, if the data have one."""
-    value = data.arrays[name][row]
-    known = data.classes.get(value) if name == CLASS else None
-    return _shown_cell(value) + (f" {_shown_cell(known)}" if known else "")
 
 
 def _shown_cell(value: Any) -> str:

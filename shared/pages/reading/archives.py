@@ -14,7 +14,6 @@ from typing import NamedTuple
 from ...reading.maps.listing import key_of as key_of_place
 from ..serving.limits import RefusedError, check_contents, check_unpacked
 
-_NAMED = 5  # names in a message
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
 
@@ -150,12 +149,3 @@ def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
     """Whether all inputs come as several archives of the same names, so that each is a data set."""
     stems = [sorted(path.stem for path in paths if path.suffix.lower() == ".zip") for paths in inputs]
     return len(stems) > 1 and len(stems[0]) > 1 and all(each == stems[0] for each in stems)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names, and the number of others.
-
-    >>> some(["a", "b"]), some(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")

@@ -6,10 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from ...reading.boxes.dataset import Size
-
 DETECTOR = "detector"  # the column that names the detector of each row
-CLASS = "class"  # the column of class ids in formats that have one
 
 
 class Data(NamedTuple):
@@ -20,8 +17,6 @@ class Data(NamedTuple):
     names: the names of a list's images, by the list's name
     words: by the name of a column, a function that reads its cells as names, as they stand in the file
     lines: the line of a column's first value in its file
-    classes: class names by id
-    sizes: width and height in pixels of each image, by name
     """
 
     arrays: dict[str, Any]
@@ -29,8 +24,6 @@ class Data(NamedTuple):
     names: Mapping[str, list[str]] = {}
     words: Mapping[str, Callable[[], Any]] = {}
     lines: Mapping[str, int] = {}
-    classes: Mapping[int, str] = {}
-    sizes: Mapping[str, Size] = {}
 
     def joined(self, more: Data, stem: str) -> Data:
         """The data of both; an array whose name is taken is prefixed with the stem of its file, or "stem (2)"."""
@@ -41,8 +34,6 @@ class Data(NamedTuple):
             {**self.names, **more.names},
             {**self.words, **{called[name]: read for name, read in more.words.items()}},
             {**self.lines, **{called[name]: line for name, line in more.lines.items()}},
-            {**self.classes, **more.classes},
-            {**self.sizes, **more.sizes},
         )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...reading.maps.layouts import PAIR, layout_of
 from ...reading.maps.listing import AnomalyFolder, Tree, key_of, list_anomaly_images, place_of_mask
+from ...reading.reasons import some
 from ..serving.limits import RefusedError, check_unpacked
-from .archives import FOLDER, folders_of, labels_of_others, members, some
+from .archives import FOLDER, folders_of, labels_of_others, members
 from .data import Data
 from .planes import MASK_ENDINGS, PLANE_SUFFIXES, Planes, ending, split_planes
 from .uploads import read_files

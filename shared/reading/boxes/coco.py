@@ -331,13 +331,8 @@ def _names(files: list[str], path: Path) -> list[str]:
     if len({*stems}) == len(stems):
         return stems
     if len({*files}) < len(files):
-        raise ValueError(f"{path}: expected each image once, got {_twice(files)} twice")
+        raise ValueError(f"{path}: expected each image once, got {max(files, key=files.count)} twice")
     return files
-
-
-def _twice(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
 
 
 def _size(entry: Mapping[str, Any]) -> Size | None:

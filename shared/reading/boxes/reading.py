@@ -19,7 +19,7 @@ from ..images import implied_images
 from ..limits import COMMANDS, Limits
 from ..places import IMAGE_SUFFIXES, files_below, files_in
 from ..reading import Input, Place, Reading
-from ..reasons import named, readable, reason
+from ..reasons import named, readable, reason, some
 from .classes import means_unknown
 from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
 from .dataset import TXT, Boxes, Dataset, Detections, check_options, rename_classes, subset
@@ -386,15 +386,6 @@ def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) 
     return notes
 
 
-def some(names: Sequence[str]) -> str:
-    """The first names, and the number of others.
-
-    >>> some(["a", "b"]), some(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-
-
 def _folders(names: Sequence[str]) -> list[str]:
     """The folder of each image at the first depth where folders differ; an empty list if there is none.
 
@@ -552,20 +543,11 @@ def _same_ids(predicted: Format, true: Format) -> bool:
     return true.ids != NAMES and None in (predicted.ids, true.ids)
 
 
-def texts_read(
-    predictions: str | Path | None, references: str | Path, split: str = "val", image_set: str | Path | None = None
-) -> Iterator[Path]:
-    """The .txt, .json, .pt and .yaml files that `read_detections` may read, if they exist."""
-    truth = Path(references)
-    for place in (None if predictions is None else Path(predictions), truth):
-        if place is not None:
-            yield from files_below(place, TXT) if place.is_dir() else [place]
-    if image_set is not None:
-        yield Path(image_set)
-    if truth.suffix in YAML:
-        yield from yolo_data_texts(truth, split)
-    else:
-        yield voc_list(truth, split)
+def texts_read(place: str | Path, split: str = "val") -> Iterator[Path]:
+    """The .txt, .json, .pt, .yaml and .zip files at a place that the readers may read, if they exist."""
+    place = Path(place)
+    yield from files_below(place, TXT) if place.is_dir() else [place]
+    yield from yolo_data_texts(place, split) if place.suffix in YAML else [voc_list(place, split)]
 
 
 def read_names(words: Sequence[str]) -> dict[int, str]:
