@@ -251,8 +251,8 @@ PAGE = Page(
         "Counts": r"(TP|FP|FN|total)_.*",
     },
     sources=(
-        Source("Predictions", kinds=(".txt", ".zip", ".pt")),
-        Source("References", kinds=(".txt", ".zip", ".xml", ".yaml", ".yml", ".pt")),
+        Source("Predictions", kinds=(".txt", ".zip")),
+        Source("References", kinds=(".txt", ".zip", ".xml", ".yaml", ".yml")),
     ),
     images=True,
     costs=_costs,

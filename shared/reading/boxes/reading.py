@@ -166,7 +166,7 @@ def _read_yolo(source: Source, of: Choices) -> Dataset:
     classes = of.classes if data is None else class_names(read_yaml(data), data)
     if of.images is None and not _has_images(source.path):
         labels = _innermost(source.path) if of.split is None else _of_split(source.path, split)
-        return read_relative(labels, classes or {}, [] if data is None else [data])
+        return read_relative(labels, classes or {}, data)
     images = None if of.images is None else _of_split(Path(of.images), split)
     labels = _of_split(source.path, split)
     if of.split is not None and labels.name in SPLITS and labels.name != split:
@@ -443,9 +443,13 @@ def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], ar
 
 
 def holds_boxes(path: Path) -> bool:
-    """Whether a file is of a kind that `read_boxes` reads, rather than a table."""
-    if path.suffix.lower() != ".json":
-        return path.suffix.lower() in _SUFFIXES
+    """Whether a file is of a kind that `read_boxes` reads without torch, rather than a table."""
+    if path.suffix.lower() in (".json", ".pt"):
+        return path.suffix.lower() == ".json" and _is_of_boxes(path)
+    return path.suffix.lower() in _SUFFIXES
+
+
+def _is_of_boxes(path: Path) -> bool:
     try:
         content = read_json(path)
     except ValueError:  # a table may have another encoding

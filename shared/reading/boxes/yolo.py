@@ -89,14 +89,15 @@ def read_yolo(
     return _dataset([*pictures], files, classes or {}, leave_out=leave_out)
 
 
-def read_relative(labels: Path, classes: Mapping[int, str], data: Sequence[Path]) -> Dataset:
+def read_relative(labels: Path, classes: Mapping[int, str], data: Path | None) -> Dataset:
     """Read a folder of YOLO labels whose images are not at hand: each text file is that of an image.
 
     Parameters: classes, id → name; data, the data.yaml of the names, if that is there.
     """
     texts = find_texts(labels)
     images = {name: None for name, path in texts.items() if path.name not in LISTS_OF_CLASSES}
-    return _dataset([*images], Files(images, texts, files_below(labels, None), lists=data), classes)
+    files = Files(images, texts, files_below(labels, None), lists=[] if data is None else [data])
+    return _dataset([*images], files, classes, None if data is None else _key_points(data, read_yaml(data)))
 
 
 def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bool = False) -> Detections:
