@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import DEFAULT_CONF, check_ending, compare_detections, evaluate_detections, save_results
+from ..evaluation.detection import (
+    DEFAULT_CONF,
+    LEFT_OUT,
+    check_ending,
+    compare_detections,
+    evaluate_detections,
+    save_results,
+)
 from ..reports.detection.report import write_report
 from ..written.atomic import check_file, check_folder, nearest_folder
 from ..written.results import as_json
@@ -18,9 +25,10 @@ from .detections import (
     files_read,
     from_files,
     from_model,
-    place_of_references,
+    left_out,
+    place_text,
+    places_of_references,
     warn_of_confidences,
-    warn_of_left_out,
     warn_of_limit,
     warn_of_unnamed,
 )
@@ -50,12 +58,14 @@ on a terminal, JSON in a pipe.
     cls=MetricCommand,
     metric=OpenSetDetection,
     but=("known_classes", "unknown_class_id", "conf_threshold", "previously_known", "box_format"),
-    lists=("--known-classes", "--names", "--previously-known"),
+    lists=("--predictions", "--references", "--compare", "--known-classes", "--names", "--previously-known"),
     help=_HELP,
 )
-@click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
-@click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
-@click.option("--compare", type=click.Path(), help="Predictions of another detector on the same images.")
+@click.option(
+    "--predictions", multiple=True, metavar="PLACE …", help="Folder, .zip or files of YOLO, VOC, COCO, dicts."
+)
+@click.option("--references", multiple=True, metavar="PLACE …", help="The same of labels, with a data.yaml or without.")
+@click.option("--compare", multiple=True, metavar="PLACE …", help="Predictions of another detector on the same images.")
 @click.option("--images", type=click.Path(), help="Folder of the images, if the layout does not tell.")
 @click.option("--model", help="Ultralytics model to run instead. Needs ultralytics, whose licence is AGPL-3.0.")
 @click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
@@ -84,6 +94,7 @@ on a terminal, JSON in a pipe.
     metavar="N",
     help="For mAP, count the N most confident boxes of each image and class; COCO counts 100.",
 )
+@click.option("--leave-out", is_flag=True, help="Leave out labels and predictions of images that are not there.")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
@@ -95,7 +106,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     report: Path | None = arguments["report"]
     form = form_of(arguments["form"], arguments["percent"])
     run = from_files if arguments["model"] is None else from_model
-    references = place_of_references(arguments)
+    references = places_of_references(arguments)
     for path in save:
         check_ending(path)
     check_outputs(save, lambda: files_read(arguments, references))
@@ -106,7 +117,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     quick = QuickIntervals()
     both, known, results, options = run(arguments, references, quick)
     detections, other = both[0], both[1] if len(both) > 1 else None
-    warn_of_left_out(detections, other)
+    if text := left_out(both):
+        results[LEFT_OUT] = text
     for each in both:
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))
@@ -119,13 +131,14 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         if other is not None:
             warn_of_limit(results["other"], other, known, options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
+    first = arguments["model"] or place_text(arguments["predictions"])
+    second = place_text(arguments["compare"]) if arguments["compare"] else None
     if report is not None:
-        names = _short_names([arguments["model"] or arguments["predictions"], *filter(None, [arguments["compare"]])])
-        drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=references)
+        names, data = _short_names([first, *filter(None, [second])]), place_text(references)
+        drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=data)
         writes.append(partial(drawn, progress=True, **options))
-    places = (str(arguments["predictions"] or arguments["model"]), arguments["compare"])
     level = options.get("confidence_level")
-    lay_out = partial(detection_text, results, places, level, quick, percent=arguments["percent"])
+    lay_out = partial(detection_text, results, (first, second), level, quick, percent=arguments["percent"])
     deliver(lay_out() if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

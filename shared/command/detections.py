@@ -14,11 +14,11 @@ from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
-from ..reading.boxes.classes import aliases_of, means_unknown
+from ..reading.boxes.classes import aliases_of, class_ids, means_unknown
 from ..reading.boxes.dataset import Detections
-from ..reading.boxes.named import class_ids, read_names
-from ..reading.boxes.opening import read_detections, texts_read
+from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import class_names, read_yaml
+from ..reading.census import Census
 from .messages import warn
 from .options import read_options
 
@@ -55,11 +55,12 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
 
-def warn_of_left_out(detections: Detections, other: Detections | None) -> None:
-    """Say which images, files and boxes of the references and of the predictions are left out, and why."""
-    for census in (detections.dataset.census, *(each.census for each in (detections, other) if each is not None)):
-        if census.text():
-            warn(f"left out: {census.text()}")
+def left_out(detections: Sequence[Detections]) -> str:
+    """What images, files and boxes of the references and of the predictions are left out, and why; a warning of it."""
+    text = Census.of([detections[0].dataset.census, *(one.census for one in detections)]).text()
+    if text:
+        warn(f"left out: {text}")
+    return text
 
 
 def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
@@ -89,58 +90,62 @@ def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], 
         warn(closed_set_note("--unknown-id", "--unknown-below"))
 
 
-def place_of_references(arguments: Mapping[str, Any]) -> str:
-    """The place of the references. Raises UsageError for arguments that exclude each other."""
-    references = arguments["references"] or arguments["data"]
+def places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
+    """The places of the references. Raises UsageError for arguments that exclude each other."""
+    data = [arguments["data"]] if arguments["data"] else []
+    references = [*arguments["references"]] or data
     if arguments["max_detections"] is not None and not arguments["standard"]:
         raise click.UsageError("expected no --max-detections with --no-standard, which computes no mAP")
     if arguments["model"] is None:
-        if (
-            arguments["predictions"] is None
-            or references is None
-            or None not in (arguments["references"], arguments["data"])
-        ):
+        if not arguments["predictions"] or not references or (arguments["references"] and data):
             raise click.UsageError("expected --predictions and --references, or --model and --data")
-        return str(references)
-    data = arguments["data"] or references
-    if data is None or Path(data).suffix not in (".yaml", ".yml"):
+        return references
+    data = data or references
+    if len(data) != 1 or Path(data[0]).suffix not in (".yaml", ".yml"):
         raise click.UsageError("expected --data data.yaml with --model")
     for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
         if arguments[name]:
-            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --model, got {arguments[name]}")
-    return str(data)
+            raise click.UsageError(
+                f"expected no --{name.replace('_', '-')} with --model, got {place_text(arguments[name])}"
+            )
+    return data
 
 
-def files_read(arguments: Mapping[str, Any], references: str) -> Iterator[Path]:
+def place_text(places: str | Sequence[str]) -> str:
+    """The places of an input in words.
+
+    >>> place_text("runs"), place_text(["a.txt", "b.txt", "c.txt"])
+    ('runs', 'a.txt and 2 more')
+    """
+    listed = [places] if isinstance(places, str) else places
+    return f"{listed[0]}{f' and {len(listed) - 1:,} more' if len(listed) > 1 else ''}"
+
+
+def files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:
     """The input files with the suffix of an output."""
     yield from map(Path, _words(arguments["names"]))
-    for predictions in (arguments["predictions"], *filter(None, [arguments["compare"]])):
-        yield from texts_read(predictions, references, arguments["split"] or "val", arguments["image_set"])
+    yield from map(Path, filter(None, [arguments["image_set"]]))
+    for place in (*arguments["predictions"], *arguments["compare"], *references):
+        yield from texts_read(place, arguments["split"] or "val")
 
 
-def detections_of(arguments: Mapping[str, Any], references: str, predictions: str) -> Detections:
-    """Read the detections of one detector from a file or a folder, by the names in the arguments."""
+def from_files(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
+    """Read the detections of one detector, or of two, from the files in the arguments, and compute their results."""
     names = _words(arguments["names"])
-    detections = read_detections(
-        predictions,
+    reading = read_boxes(
+        {name: arguments[name] for name in ("predictions", "compare") if arguments[name]},
         references,
         images=arguments["images"],
         split=arguments["split"],
         image_set=arguments["image_set"],
-        classes=read_names(names) if names else None,
+        names=names or None,
         unknown_class_id=arguments["unknown_id"],
         one_based=not arguments["voc_from_zero"],
         score_field=arguments["score_field"],
+        leave_out=arguments["leave_out"],
     )
-    return detections
-
-
-def from_files(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
-    """Read the detections of one detector, or of two, from the files in the arguments, and compute their results."""
-    both = [
-        detections_of(arguments, references, arguments[name]) for name in ("predictions", "compare") if arguments[name]
-    ]
-    classes = both[0].dataset.classes
+    both = [*reading.detections.values()]
+    classes = reading.classes
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     if any(one.unknown_class_id is not None for one in both):
         options["unknown_class_id"] = None  # it may be another class of the data set
@@ -150,18 +155,24 @@ def from_files(arguments: Mapping[str, Any], references: str, summarise: Summari
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
     results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
     _warn_of_names(arguments, both, options)
+    own = next((one.unknown_class_id for one in reading.detections.values() if one.unknown_class_id is not None), -1)
+    if arguments["unknown_id"] is None and not names and own != -1 and own not in classes:
+        warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
+    if both[0].dataset.relative:
+        warn(RELATIVE)
     if arguments["iou"] is not None:
         warn(_IOU_OF_A_MODEL)
     return both, known, results, options
 
 
-def from_model(arguments: Mapping[str, Any], references: str, summarise: Summarise) -> Run:
+def from_model(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
     """Run a model on the data set, and compute the results of its detections."""
-    classes = class_names(read_yaml(Path(references)), Path(references))
+    (data,) = references
+    classes = class_names(read_yaml(Path(data)), Path(data))
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
-    validator = OpenSetValidator(arguments["model"], references, known, conf=arguments["conf"], iou=iou, **options)
+    validator = OpenSetValidator(arguments["model"], data, known, conf=arguments["conf"], iou=iou, **options)
     results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
     detections = [one for one in [validator.detections] if one is not None]
     _warn_of_names(arguments, detections, validator.options)

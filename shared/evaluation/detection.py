@@ -14,9 +14,8 @@ from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
-from ..reading.boxes.classes import one_id_each
-from ..reading.boxes.dataset import Detections
-from ..reading.boxes.named import unknown_id, with_names_in_tables
+from ..reading.boxes.classes import one_id_each, unknown_id, with_names_in_tables
+from ..reading.boxes.dataset import Detections, check_options
 from ..reading.progress import progress_bar
 from ..written.aligned import Paint, aligned, plain, quiet, strong
 from ..written.atomic import write_file
@@ -27,7 +26,7 @@ from .standard import COCO_LIMIT, standard_metrics
 
 BATCH = 64  # images
 DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower confidence are left out
-Results = dict[str, dict[str, Any]]
+Results = dict[str, Any]  # of sections, and what files hold in words
 Summarise = Callable[[OpenSetDetection], Summary]
 
 _MEANINGS = {
@@ -57,6 +56,7 @@ _MEANINGS_STANDARD = {
     "recall": "at the same confidence; higher is better",
 }
 _SHARES = {"Precision", "Recall", "AP", "share", "ΔmAP", "ΔU-AP", "ΔU-Recall"}  # among the columns of tables
+LEFT_OUT = "left_out"  # the key of the census, in words
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 
 
@@ -140,8 +140,7 @@ def openset_summary(
     **options: Any,
 ) -> Summary:
     """The `Summary` of `openset_metrics`, without names and sizes."""
-    if options.get("box_format", OpenSetDetection.box_format) != "xyxy":
-        raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
+    check_options(options, detections.dataset)
     options = class_options(options, detections)
     metric = OpenSetDetection(**options)
     true, predicted = detections.dataset.references, detections.predictions
@@ -259,6 +258,8 @@ def summary(
             f"{paint(title, 'strong')}\n{paint('-' * len(title), 'quiet')}\n{aligned(lines, (0, 1, 2, 3), paint=paint)}"
         )
         parts += [paint(f"{key}\n{_table(value, in_percent, digits)}", "") for key, value in tables.items()]
+    if LEFT_OUT in results:
+        parts.append(f"Left out: {results[LEFT_OUT]}")
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{comparison_text(results['comparison'])}")
     return "\n\n".join(parts)

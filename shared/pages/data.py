@@ -13,8 +13,8 @@ from ..reading.boxes.dataset import Size
 from ..reading.limits import PAGES
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
-from ..reading.rows.guesses import MadeOf
-from ..reading.rows.rows import Rows, rows_of
+from ..reading.rows.guesses import MadeOf, settled
+from ..reading.rows.rows import Rows, Unread, rows_of
 from ..reading.tables.files import Table
 from .page import Page
 from .serving.costs import Cost, check_costs
@@ -40,11 +40,20 @@ class Arguments(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """The data of a page, of which `rows` are tables and arrays, and `held` other files."""
+    """The data of a page, of which `rows` are tables and arrays, and `held` other files.
+
+    offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name;
+        of other files, the choices of the page
+    leaves_out: whether what cannot be used is left out
+    """
 
     page: Page
+    offers: MadeOf
+    guesses: MadeOf
+    made_of: MadeOf
     rows: Rows | None = None
     held: Reading | None = None
+    leaves_out: bool = False
 
     @property
     def tables(self) -> Sequence[Table]:
@@ -52,43 +61,21 @@ class Data:
         return () if self.rows is None else self.rows.tables
 
     @property
-    def offers(self) -> MadeOf:
-        """The arrays that each column may be made of."""
-        return self._empty if self.rows is None else self.rows.offers
-
-    @property
-    def guesses(self) -> MadeOf:
-        """The arrays that each column seems to be made of."""
-        return self._empty if self.rows is None else self.rows.guesses
-
-    @property
-    def made_of(self) -> MadeOf:
-        """The arrays that each column is made of."""
-        return self._empty if self.rows is None else self.rows.made_of
-
-    @property
     def missing(self) -> Sequence[str]:
         """The required columns without arrays."""
         return () if self.rows is None else self.rows.missing
 
     @property
-    def leaves_out(self) -> bool:
-        """Whether rows that cannot be read are left out."""
-        return self.rows is not None and self.rows.leaves_out
-
-    @property
-    def unread(self) -> Any:
+    def unread(self) -> Unread | None:
         """The rows that cannot be read."""
         return None if self.rows is None else self.rows.unread
 
     @property
     def num_unread(self) -> int:
-        """The number of rows that cannot be read."""
+        """The number of rows that cannot be read, or of files that are left out."""
+        if self.held is not None:
+            return sum(map(len, self.held.census.left_out.values())) if self.leaves_out else 0
         return 0 if self.unread is None else len(self.unread.rows)
-
-    @property
-    def _empty(self) -> dict[str, list[str]]:
-        return {column.name: [] for column in self.page.columns}
 
     @cached_property
     def reading(self) -> Reading:
@@ -124,11 +111,14 @@ def read(
     paths = [[Path(path) for path in _listed(part)] for part in files]
     with _short(path for part in paths for path in part):
         if page.takes(paths):
-            return Data(page, held=page.reader(paths, chosen or {}, leave_out))
+            offers = {column.name: [*page.choices.get(column.name, ())] for column in page.columns}
+            guesses = {name: names[:1] for name, names in offers.items()}
+            made_of = settled(guesses, chosen or {}, offers)
+            held = page.reader(paths, made_of, leave_out)
+            return Data(page, offers, guesses, made_of, held=held, leaves_out=leave_out)
         inputs = [table for table in tables if table is not None] if not any(paths) else [*map(sorted, paths)]
-        return Data(
-            page, rows=rows_of(page.name, *inputs, wishes=chosen, read_as=read_as, leave_out=leave_out, limits=PAGES)
-        )
+        rows = rows_of(page.name, *inputs, wishes=chosen, read_as=read_as, leave_out=leave_out, limits=PAGES)
+        return Data(page, rows.offers, rows.guesses, rows.made_of, rows=rows, leaves_out=rows.leaves_out)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -85,8 +85,9 @@ class Page(NamedTuple):
     examples: tables to type in, which come after the real data
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
+    choices: what may be asked of `reader`, by column, of which the first is usual
     takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
-    reader: reads the files of each input; see `assembly.reading.read`
+    reader: reads the files of each input; see `data.read`
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
@@ -130,6 +131,7 @@ class Page(NamedTuple):
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     takes: Callable[[Sequence[Sequence[Path]]], bool] = lambda inputs: False
+    choices: Mapping[str, tuple[str, ...]] = {}
     reader: Callable[[Sequence[Sequence[Path]], Mapping[str, Sequence[str]], bool], Reading] = no_reader
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (

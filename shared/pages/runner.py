@@ -116,6 +116,7 @@ class Runner:
         arguments = reading.arguments()
         options = options_of(self.page.options, form.options, self.defaults)
         options = with_class_ids(self.page, options, reading.reading.classes)
+        reading.reading.check(options)
         self._check_sides(options, any(GROUPS in one.columns for one in arguments.values()))
         detectors = {}
         for name, one in arguments.items():
@@ -126,6 +127,8 @@ class Runner:
                 raise type(error)(f"{name}: {error}" if len(arguments) > 1 else str(error)) from None
         recipe = recipe_of(reading, form.files, self.folder / "examples")
         left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
+        if reading.held is not None:
+            left_out = " ".join(reading.held.notes)
         answers, why = self.page.answerable(detectors)
         return Computation(arguments, answers, recipe, " ".join(filter(None, [left_out, why])))
 

@@ -3,11 +3,11 @@
 `read_detections` reads boxes of any format, and returns them as x1, y1, x2, y2 in pixels.
 """
 
+from .boxes.classes import class_ids
 from .boxes.coco import read_coco, read_coco_results
 from .boxes.dataset import Dataset, Detections, rename_classes
 from .boxes.dicts import read_dict_predictions, read_dicts
-from .boxes.named import class_ids, read_names
-from .boxes.opening import read_detections, read_references
+from .boxes.reading import read_boxes, read_detections, read_names, read_references
 from .boxes.voc import read_voc
 from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
 from .read import read
@@ -21,6 +21,7 @@ __all__ = [
     "Scores",
     "class_ids",
     "read",
+    "read_boxes",
     "read_coco",
     "read_coco_results",
     "read_detections",

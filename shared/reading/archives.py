@@ -1,44 +1,84 @@
-"""Archives (.zip) as folders: each is unpacked to a folder of its own, which lives as long as what was read of it."""
+"""Archives (.zip) and lists of files as folders, which live as long as what was read of them."""
 
 from __future__ import annotations
 
+import os
+import weakref
 import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 
+from .census import LeftOutError
 from .limits import Limits, RefusedError
+from .reasons import with_text
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
 
 class Archives:
-    """The folders that archives are unpacked to; they are deleted with this object.
+    """The folders that archives are unpacked to, and lists of files are linked in; they are deleted with this object.
 
     Hidden files and those of macOS's resource forks are left where they are, as in a folder.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.folders: dict[Path, Path] = {}  # by archive
-        self._root: TemporaryDirectory[str] | None = None
+        self.folders: dict[Path, str] = {}  # and what each stands for
+        self._of_archives: dict[Path, Path] = {}
         self._unpacked = 0
 
+    @cached_property
+    def _root(self) -> str:
+        root = mkdtemp(prefix="openworld-metrics-")
+        weakref.finalize(self, rmtree, root, ignore_errors=True)
+        return root
+
+    def place(self, paths: Sequence[Path]) -> Path:
+        """A file or a folder as it is; the folder of an archive; several of them in one folder.
+
+        Files keep their names if these differ, and otherwise the folders in which they lie, too.
+        """
+        if len(paths) == 1:
+            return self.folder(paths[0]) if paths[0].suffix.lower() == ".zip" else paths[0]
+        if not paths:
+            raise ValueError("expected files, got none")
+        shared = Path(os.path.commonpath([os.path.abspath(path.parent) for path in paths]))
+        one = all(path.parent == paths[0].parent for path in paths)
+        folder = self._made(f"{paths[0].parent}" if one else "")
+        flat = len({path.stem for path in paths}) == len(paths)
+        for path in paths:
+            own = self.folder(path) if path.suffix.lower() == ".zip" else path.absolute()
+            link = folder / (path.name if flat else path.absolute().relative_to(shared))
+            link = link.with_suffix("") if own.is_dir() else link
+            if os.path.lexists(link):
+                raise ValueError(f"{path}: expected files of different names, got two; a .zip keeps folders apart")
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(own, target_is_directory=own.is_dir())
+        return folder
+
     def folder(self, path: Path) -> Path:
-        """The folder of an archive, named like the archive.
+        """The folder of an archive.
 
         Raises RefusedError for an archive that is too large, damaged, encrypted, or packed in an unusual way, and for
         a file whose path leaves it.
         """
-        if path not in self.folders:
-            if self._root is None:
-                self._root = TemporaryDirectory(prefix="openworld-metrics-")
-            folder = Path(self._root.name, str(len(self.folders)), path.stem)
-            folder.mkdir(parents=True)
+        if path not in self._of_archives:
+            folder = self._made(str(path))
             with path.open("rb") as file:
                 self.limits.check_members(path.name, file)
                 self._unpack(path, folder)
-            self.folders[path] = folder
-        return self.folders[path]
+            self._of_archives[path] = folder
+        return self._of_archives[path]
+
+    def _made(self, name: str) -> Path:
+        folder = Path(self._root, str(len(self.folders)))
+        folder.mkdir()
+        self.folders[folder] = name
+        return folder
 
     def _unpack(self, path: Path, folder: Path) -> None:
         try:
@@ -65,10 +105,23 @@ class Archives:
         archive.extract(info, folder)
 
     def named(self, text: str) -> str:
-        """A text in which the folders of archives have the names of their archives."""
-        for path, folder in self.folders.items():
-            text = text.replace(str(folder), str(path))
+        """A text in which folders have the names of what they stand for."""
+        for folder, name in self.folders.items():
+            text = text.replace(str(folder), name) if name else text.replace(f"{folder}{os.sep}", "")
         return text
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Name archives and files in errors as they are named outside."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            text = self.named(str(error))
+            if text == str(error):
+                raise
+            if isinstance(error, (LeftOutError, RefusedError)):
+                raise type(error)(text) from error
+            raise with_text(error, text) from error
 
 
 def _is_hidden(name: str) -> bool:

@@ -47,6 +47,9 @@ class Reading:
     archives: Any = None
     change: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Raise ValueError for options of the metric that do not suit the columns."""
+
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of the only model. Raises ValueError if there are several."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from .limits import RefusedError
@@ -70,3 +70,12 @@ def named(place: object) -> Iterator[None]:
     except Exception as error:
         text = reason(error)
         raise with_text(error, text if text.startswith(f"{place}: ") else f"{place}: {text}") from error
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names, and the number of others.
+
+    >>> some(["a", "b"]), some(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")

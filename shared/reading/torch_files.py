@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def read_torch_file(path: Path, otherwise: str) -> Any:
     OSError for a missing file.
     """
     with extra("torch"):
-        import torch
+        torch = import_module("torch")  # by name, since Spaces do without it
     if tuple(map(int, torch.__version__.split(".")[:2])) < _SAFE:
         raise ImportError(
             "expected torch 2.6 or newer, since older versions may run code from a .pt file (CVE-2025-32434), "

@@ -307,7 +307,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         "labels/bad/0000.txt:1: expected class",
     ),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
-    "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
+    "a bad line": ([*FILES[:3], "bad.yaml", *CLASSES], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
     "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
 }
 
@@ -450,7 +450,8 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     )
     assert run(*where, "--image-set", "set.txt", "--names", "aeroplane", "yak", "cat")[::2] == (
         2,
-        "openworld-metrics: results/airplane.txt:1: expected an image of the references, got 'a'\n",
+        "openworld-metrics: results/airplane.txt:1: expected an image of the references, got 'a'; to leave it"
+        " out, use leave_out=True, the command's --leave-out\n",
     )
     code, _, errors = run(*where, "--image-set", "set.txt", "--save", "set.txt")
     assert (code, errors) == (

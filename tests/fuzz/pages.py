@@ -284,12 +284,10 @@ class Upload(NamedTuple):
 
 
 def make_upload(rng: Random) -> Upload:
-    """A table of any format, or maps, masks or text files for the pages that read these."""
+    """A table of any format, or maps or masks for the page that reads these; `boxes` has the files of boxes."""
     if rng.random() < 0.2:
         image = make_image(_Png()).files["image.png"]
         return Upload("anomaly_suite", 1, {"a.png": image, "b.png": image})
-    if rng.random() < 0.1:
-        return Upload("openset_detection", 1, {"a.txt": b"0 .5 .5 1 1\n", "b.txt": b"1 .5 .5 .5 .5\n0 .1 .1 0 0\n"})
     if rng.random() < 0.3:
         made = maps.make(rng.choice(maps.ENDINGS), rng).files
         side = rng.randrange(2)

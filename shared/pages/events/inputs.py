@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 import pandas as pd
 
+from ...reading.census import LeftOutError
 from ...reading.rows.metrics import LAYOUTS
 from ..data import Data, read
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
@@ -30,11 +31,14 @@ LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
 
 class _Failure(NamedTuple):
-    """Why data cannot be used: what was read of them, the message, and whether resizing the maps would resolve it."""
+    """Why data cannot be used: what was read of them, the message, and whether resizing the maps, or leaving out what
+    cannot be used, would resolve it.
+    """
 
     reading: Data | None
     text: str
     resizable: bool = False
+    omissible: bool = False
 
 
 class Events:
@@ -166,7 +170,7 @@ class Events:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
             return bounded(look, reading, form.uploaded, held)
         except Exception as error:  # whatever it is, the user sees it beside the inputs
-            return _Failure(reading, explain(error))
+            return _Failure(reading, explain(error), omissible=isinstance(error, LeftOutError))
 
     def _derived(self, preview: Look) -> dict[str, Any]:
         """The controls' values of options that follow from the data."""
@@ -186,7 +190,8 @@ class Events:
             changes |= {"looked": looked_at(form, reading.made_of), "made_of": _fields(form, reading)}
         if isinstance(preview, _Failure):
             hidden = gr.update(visible=False)
-            buttons = {"flip": hidden, "leave": hidden, "resize": gr.update(visible=preview.resizable)}
+            leave = gr.update(value="Leave out what cannot be used", visible=preview.omissible)
+            buttons = {"flip": hidden, "leave": leave, "resize": gr.update(visible=preview.resizable)}
             return {**changes, "read": box(note + message(preview.text)), **buttons, "leave_out": False}
         if preview.reading.missing:
             changes["panel"] = gr.update(open=True)

@@ -39,7 +39,7 @@ def look(reading: Data, rows: bool = True, held: Mapping[str, Any] | None = None
     """
     data, options = preview(reading.page, reading.tables, reading.made_of, rows), dict[str, Any]()
     if reading.held is not None:
-        data, options = contents(reading.held.contents), dict(reading.held.options)
+        data = contents(reading.held.contents)
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []
@@ -49,7 +49,10 @@ def look(reading: Data, rows: bool = True, held: Mapping[str, Any] | None = None
             reading, data + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
         )
     detectors = reading.arguments()
-    derived = reading.page.derive(_pooled(detectors), reading.reading.classes)
+    if reading.held is None:
+        derived = reading.page.derive(_pooled(detectors), reading.reading.classes)
+    else:
+        derived = Derived(reading.held.options, " ".join(reading.held.guesses))
     reason = "" if held is not None and _differ(reading, derived, held) else derived.reason
     sentences = dict.fromkeys([*(one.note for one in detectors.values()), *derived.notes, reason])
     notes += [html.escape(sentence) for sentence in sentences if sentence]

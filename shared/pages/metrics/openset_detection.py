@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from ...detection.closed_set import closed_set_note, closed_set_summary
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
-from ...reading.boxes.classes import aliases_of, means_unknown
+from ...reading.boxes.classes import with_names_in_tables
 from ...reading.boxes.dataset import Size
-from ...reading.boxes.named import with_names_in_tables
+from ...reading.boxes.reading import guessed_options, holds_boxes, read_boxes
+from ...reading.limits import PAGES
+from ...reading.reading import Reading
 from .. import credits
 from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
@@ -21,7 +24,6 @@ from ..figures.ranked import UNKNOWN_QUESTION, Listed, images_by_count
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..figures.thumbnails import Thumbnail, box_picture
 from ..page import CONFIDENCE, Classes, Derived, Example, Option, Page, Sample, Source
-from ..reading.archives import some
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 
@@ -104,7 +106,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
 
 
 def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
-    """Guess the known classes, those the detector predicts, and the unknown id: by its name, or never annotated."""
+    """Guess options from the classes in the last column of the rows of each image."""
     try:
         named, true = (
             {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
@@ -112,22 +114,18 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
         )
     except (ValueError, TypeError, LookupError):  # the metric reports the error
         return Derived({}, "")
-    aliases = aliases_of(classes.values(), classes.values())
-    pairs = ", ".join(f"{name} is {first}" for name, first in aliases.items())
-    notes = [f"Classes that COCO and Pascal VOC spell differently count as one: {pairs}."] if pairs else []
-    if not named:
-        return Derived({}, "", notes)
-    by_name = [label for label, name in classes.items() if means_unknown(name)]
-    alone = {label for label in named - true if label < 0 or label > max(true, default=-1)}
-    unknown = [*(label for label in by_name if label in named), *sorted(alone, key=abs)[-1:], *by_name][:1]
-    known = tuple(sorted(named - {*unknown, *by_name}))
-    words = [classes.get(label, str(label)) for label in known]
-    reason = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
-    if unknown:
-        why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
-        reason += f"; unknown id {unknown[0]} ({why})"
-    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
-    return Derived(options, f"{reason}. Change them under Options, if it was trained on others.", notes)
+    return Derived(*guessed_options(named, true, classes))
+
+
+def _takes(inputs: Sequence[Sequence[Path]]) -> bool:
+    for paths in inputs:
+        PAGES.check_files(paths)
+    return any(holds_boxes(path) for paths in inputs for path in paths)
+
+
+def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
+    predictions, references = inputs
+    return read_boxes(predictions, references, groups=True, leave_out=leave_out, limits=PAGES)
 
 
 def _answerable(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
@@ -146,17 +144,6 @@ def _answerable(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Compute
 
     note = closed_set_note("unknown_class_id", "unknown_below")
     return {name: without(one) for name, one in detectors.items()}, f"{note[:1].upper()}{note[1:]}."
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Write integers as ranges: 0–5, 7."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
@@ -256,11 +243,8 @@ PAGE = Page(
         "Counts": r"(TP|FP|FN|total)_.*",
     },
     sources=(
-        Source("Predictions", (".txt",)),
-        Source(
-            "References",
-            (".txt", ".yaml", ".yml", ".xml"),
-        ),
+        Source("Predictions", kinds=(".txt", ".zip")),
+        Source("References", kinds=(".txt", ".zip", ".xml", ".yaml", ".yml")),
     ),
     images=True,
     costs=_costs,
@@ -269,11 +253,13 @@ PAGE = Page(
             "Pasted digits, 6 to 9 unknown",
             ("predictions.zip", "references.zip"),
             credits.PASTED_DIGITS,
-            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
+            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
             "photographs.zip",
         ),
     ),
     derive=_derive,
+    takes=_takes,
+    reader=_read,
     derived=("known_classes", "unknown_class_id"),
     answerable=_answerable,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),

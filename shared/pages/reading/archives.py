@@ -5,7 +5,6 @@ Nothing is written to disk, and no member's name is ever used as a path on the s
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +14,6 @@ from typing import NamedTuple
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.listing import key_of as key_of_place
 
-_NAMED = 5  # names in a message
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
 
@@ -129,29 +127,6 @@ def keys(names: Sequence[str]) -> tuple[int, list[str]]:
     return depth, list(names)
 
 
-def pairing_parts(names: Sequence[str], others: Sequence[str], parts: int) -> int:
-    """The number of last parts, at least `parts`, by which names and others are paired: so many that no two of one pair
-    lie in different folders. A folder that holds all of the names tells nothing, nor does one that holds all others,
-    unless names have it, too.
-
-    >>> pairing_parts(["train/1", "val/2"], ["val/1", "val/2"], 1), pairing_parts(["run/1", "run/2"], ["val/1"], 1)
-    (2, 1)
-    """
-    paths = [PurePosixPath("/", name) for name in names]
-    above = os.path.commonpath([path.parent for path in paths]) if paths else "/"
-    own = [path.relative_to(above).as_posix() for path in paths]
-    shared = PurePosixPath(os.path.commonpath([PurePosixPath("/", name).parent for name in others]) if others else "/")
-    if not {*shared.parts[1:]} & {part for path in paths for part in path.parts[1:-1]}:
-        others = [PurePosixPath("/", name).relative_to(shared).as_posix() for name in others]
-    depth = max((name.count("/") + 1 for name in (*names, *others)), default=1)
-    for more in range(parts, depth):
-        places = dict(zip(last_parts(others, more), others))
-        pairs = [(name, places[short]) for name, short in zip(own, last_parts(names, more)) if short in places]
-        if all(f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}") for one, other in pairs):
-            return more
-    return depth
-
-
 def last_parts(names: Sequence[str], parts: int) -> list[str]:
     """The last `parts` parts of each name."""
     return ["/".join(name.split("/")[-parts:]) for name in names]
@@ -175,12 +150,3 @@ def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
     """Whether all inputs come as several archives of the same names, so that each is a data set."""
     stems = [sorted(path.stem for path in paths if path.suffix.lower() == ".zip") for paths in inputs]
     return len(stems) > 1 and len(stems[0]) > 1 and all(each == stems[0] for each in stems)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names, and the number of others.
-
-    >>> some(["a", "b"]), some(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")

@@ -116,7 +116,7 @@ def _inputs(page: Page, recipe: Recipe) -> list[str]:
 def _choices(recipe: Recipe) -> list[str]:
     """The arguments for the choice of columns."""
     columns = [f"{_quoted(name)}: {_quoted(list(names))}" for name, names in recipe.made_of.items()]
-    choices = [f"columns={_braces(columns)}"]
+    choices = [f"columns={_braces(columns)}"] if columns else []
     choices += [f"read_as={_quoted(recipe.read_as)}"] if recipe.read_as != "automatic" else []
     return [*choices, *(["leave_out=True"] if recipe.leave_out else [])]
 

@@ -1,4 +1,8 @@
-"""Read the entries of COCO's JSON as columns, about as fast as the JSON is parsed."""
+"""COCO's JSON: annotations of a data set, and results of a detector.
+
+Boxes are x, y, width, height in pixels. Annotations with iscrowd = 1 are ignored: predictions on them are neither right
+nor wrong. Category ids are class ids. Entries are read as columns, about as fast as the JSON is parsed.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +17,130 @@ from typing import Any
 
 import numpy as np
 
-from ..census import BESIDE, BOXES, IMAGES, REPEATED, Census, by_real_place
+from ..census import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, by_real_place, unused
 from ..images import checked_size
 from ..json import loads, no_collection
 from ..places import IMAGE_SUFFIXES, files_below, without_suffix
 from ..reasons import reason
-from .dataset import Dataset, Detections, Size, find_image, ids_of_names, predicted_boxes, split_by_image, true_boxes
+from .dataset import (
+    OF_OTHERS,
+    Dataset,
+    Detections,
+    Size,
+    find_image,
+    ids_of_names,
+    predicted_boxes,
+    split_by_image,
+    true_boxes,
+)
 
 # errors raised by values of an unexpected type
 _WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
 
 
+def read_coco(annotations: str | Path, images: str | Path | None = None, *, content: Any = None) -> Dataset:
+    """Read the annotations of a data set in COCO's format ("instances").
+
+    Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
+    image files, needed only to draw them or if the file has no sizes; content, that of the file, if it has been read.
+
+    Returns the images in the order of the file. Raises ValueError, with the file and the index of the entry, for
+    malformed entries, for annotations of unknown images or categories, and for ids that occur twice.
+    """
+    path = Path(annotations)
+    with no_collection():
+        content = read_json(path) if content is None else content
+        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("images", "categories")):
+            raise ValueError(f"{path}: expected an object with images, annotations and categories")
+        places = _ids(content["images"], f"{path}: images")
+        classes = coco_classes(content["categories"], str(path))
+        entries = content.get("annotations")
+        if not isinstance(entries, list):
+            raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
+        table = Entries(entries, f"{path}: annotations", places)
+        labels = table.integers("category_id")
+        if classes:
+            table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
+        ignored = table.flags("iscrowd") | table.flags("ignore")
+        boxes, once = table.boxes(), ~_repeated(table, labels)
+    columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
+    parts = split_by_image(columns, table.image[once], len(places))
+    files = [str(entry.get("file_name", entry["id"])).replace("\\", "/") for entry in content["images"]]
+    paths = [None if images is None else _existing(Path(images), name) for name in files]
+    own = by_real_place(filter(None, paths))
+    there = {} if images is None else by_real_place(files_below(Path(images), None))
+    others = [place for key, place in there.items() if key not in own]
+    pictures = [str(place) for place in others if place.suffix.lower() in IMAGE_SUFFIXES]
+    left_out: LeftOut = {
+        REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
+        (IMAGES, f"not in {path.name}"): pictures,
+        BESIDE: [str(place) for place in others if str(place) not in pictures],
+    }
+    return Dataset(
+        _names(files, path),
+        [true_boxes(**part) for part in parts],
+        classes,
+        paths,
+        [checked_size(*row, path) for row in zip(paths, map(_size, content["images"]))],
+        list(places),
+        Census({IMAGES: len(files), BOXES: int(np.count_nonzero(once))}, left_out),
+    )
+
+
+def read_coco_results(
+    results: str | Path, dataset: Dataset, *, score_field: str = "score", content: Any = None, leave_out: bool = False
+) -> Detections:
+    """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
+
+    Parameters: results, the file; dataset, with `ids` that match the image ids, from COCO annotations or else from the
+    names of the image files, as numbers if possible; score_field, the name of the confidence in each entry; content,
+    that of the file, if it has been read; leave_out, whether to leave out results of unknown images.
+
+    Returns the predictions of the data set's images. Raises ValueError, with the file and the index of the entry,
+    for malformed entries, and for results of unknown images.
+    """
+    path = Path(results)
+    with no_collection():
+        content = read_json(path) if content is None else content
+        check_results(content, path)
+        table, left_out = _of_images(content, path, dataset, leave_out)
+        rows = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
+    found = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
+    return Detections(dataset, found, census=Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out))
+
+
+def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[Entries, LeftOut]:
+    """The results of a data set's images, known by their ids or by the names of their files, and those of others."""
+    by_id = {key: i for i, key in enumerate(dataset.ids)}
+    if len(by_id) < len(dataset.ids):
+        raise ValueError(f"{path}: expected images with different ids, got {len(by_id)} of {len(dataset.ids)} images")
+    where, errors = f"{path}: results", list[ValueError]()
+    numbers = ids_of_names(dataset.names)  # as Ultralytics names images
+    counts = Counter(numbers)
+    of_files = {number: i for i, number in enumerate(numbers) if counts[number] == 1}
+    by_file: dict[Any, int] = {**find_image(dataset), **of_files}
+    for places in (by_id, by_file):
+        try:
+            return Entries(content, where, places), {}
+        except ValueError as error:
+            errors.append(error)
+    of: list[Any] = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
+    lost = [i for i, key in enumerate(of) if isinstance(key, (int, str)) and key not in by_id]
+    if not lost or len(lost) == len(content):
+        raise errors[0]
+    texts = {f"{where}[{i}]": f"{where}[{i}]: expected image_id to be an id of an image, got {of[i]!r}" for i in lost}
+    left_out = unused(PREDICTED, OF_OTHERS, texts, leave_out)
+    kept = sorted({*range(len(content))} - {*lost})
+    return Entries([content[i] for i in kept], where, by_id, kept), left_out
+
+
 class Entries:
     """A list of entries, read a column at a time; if that fails, entry by entry, to name the first bad one."""
 
-    def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
-        self.entries, self.where = entries, where
+    def __init__(
+        self, entries: Sequence[Any], where: str, places: Mapping[Any, int], indices: Sequence[int] = ()
+    ) -> None:
+        self.entries, self.where, self.indices = entries, where, indices or range(len(entries))
         self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
         self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
 
@@ -113,11 +225,11 @@ class Entries:
 
     def _refuse(self, i: int, expected: str, key: str) -> None:
         entry = self.entries[i]
-        came = in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
-        raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
+        came = _in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        raise ValueError(f"{self.where}[{self.indices[i]}]: expected {key} to be {expected}, got {came}")
 
 
-def in_message(value: Any) -> str:
+def _in_message(value: Any) -> str:
     """A value for an error message; JSON may be nested too deeply for repr."""
     try:
         return repr(value)
@@ -149,37 +261,6 @@ def _four(value: Any) -> list[Any]:
     return value
 
 
-# Read COCO's JSON: annotations of a data set, and results of a detector. Boxes are x, y, width, height in pixels.
-#
-# Annotations with iscrowd = 1 are ignored: predictions on them are neither right nor wrong. Category ids are class ids.
-
-
-def read_coco(annotations: str | Path, images: str | Path | None = None) -> Dataset:
-    """Read the annotations of a data set in COCO's format ("instances").
-
-    Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
-    image files, needed only to draw them or if the file has no sizes.
-
-    Returns the images in the order of the file. Raises ValueError, with the file and the index of the entry, for
-    malformed entries, for annotations of unknown images or categories, and for ids that occur twice.
-    """
-    with no_collection():
-        return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
-
-
-def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str = "score") -> Detections:
-    """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
-
-    Parameters: results, the file; dataset, with `ids` that match the image ids, from COCO annotations or else from the
-    names of the image files, as numbers if possible; score_field, the name of the confidence in each entry.
-
-    Returns the predictions of the data set's images. Raises ValueError, with the file and the index of the entry,
-    for malformed entries, and for results of unknown images.
-    """
-    with no_collection():
-        return coco_detections(read_json(Path(results)), Path(results), dataset, score_field)
-
-
 def read_json(path: Path) -> Any:
     """The content of a JSON file. Raises ValueError, with file and line, for other text."""
     try:
@@ -197,50 +278,7 @@ def _text(data: bytes) -> str:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
 
 
-def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
-    """The data set in the content of an annotation file; `path` is for messages."""
-    if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in ("images", "categories")):
-        raise ValueError(f"{path}: expected an object with images, annotations and categories")
-    places = _ids(content["images"], f"{path}: images")
-    classes = coco_classes(content["categories"], str(path))
-    entries = content.get("annotations")
-    if not isinstance(entries, list):
-        raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
-    table = Entries(entries, f"{path}: annotations", places)
-    labels = table.integers("category_id")
-    table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
-    ignored = table.flags("iscrowd") | table.flags("ignore")
-    boxes, once = table.boxes(), ~repeated_entries(table, labels)
-    columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
-    parts = split_by_image(columns, table.image[once], len(places))
-    files = [file_name(entry) for entry in content["images"]]
-    paths = [None if images is None else _existing(Path(images), name) for name in files]
-    own = by_real_place(filter(None, paths))
-    there = {} if images is None else by_real_place(files_below(Path(images), None))
-    others = [place for key, place in there.items() if key not in own]
-    pictures = {place: place.suffix.lower() in IMAGE_SUFFIXES for place in others}
-    left_out = {
-        REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
-        (IMAGES, f"not in {path.name}"): [str(place) for place in others if pictures[place]],
-        BESIDE: [str(place) for place in others if not pictures[place]],
-    }
-    return Dataset(
-        _names(files, path),
-        [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
-        classes,
-        paths,
-        [checked_size(*row, path) for row in zip(paths, map(coco_size, content["images"]))],
-        list(places),
-        Census({IMAGES: len(files), BOXES: int(np.count_nonzero(once))}, left_out),
-    )
-
-
-def file_name(image: Mapping[str, Any]) -> str:
-    """The path of an image in its entry, with slashes; its id if it has none."""
-    return str(image.get("file_name", image["id"])).replace("\\", "/")
-
-
-def repeated_entries(table: Entries, labels: np.ndarray) -> np.ndarray:
+def _repeated(table: Entries, labels: np.ndarray) -> np.ndarray:
     """Whether each entry agrees with an earlier one in all but its id."""
     rows = np.column_stack([table.image, labels, table.boxes()])
     order = np.lexsort(rows.T)
@@ -261,24 +299,6 @@ def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
     return {key: str(categories[place]["name"]) for key, place in places.items()}
 
 
-def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str = "score") -> Detections:
-    """The predictions in the content of a file of results; `path` is for messages."""
-    check_results(content, path)
-    places = {key: i for i, key in enumerate(dataset.ids)}
-    if len(places) < len(dataset.ids):
-        raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
-    where = f"{path}: results"
-    try:
-        table = Entries(content, where, places)
-    except ValueError as error:
-        try:
-            table = Entries(content, where, _by_file(dataset))
-        except ValueError:
-            raise error from None
-    columns = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
-    return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
-
-
 def check_results(content: Any, path: Path) -> None:
     """Raise ValueError unless the content of a file is a list, as COCO's results are."""
     if not isinstance(content, list):
@@ -287,13 +307,6 @@ def check_results(content: Any, path: Path) -> None:
             f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
             " category_id, bbox and score"
         )
-
-
-def _by_file(dataset: Dataset) -> dict[Any, int]:
-    """The indices of the images by their files' names, and by numbers in these, as Ultralytics names images."""
-    numbers = ids_of_names(dataset.names)
-    counts = Counter(numbers)
-    return {**find_image(dataset), **{number: i for i, number in enumerate(numbers) if counts[number] == 1}}
 
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
@@ -305,7 +318,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
             raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
-            raise ValueError(f"{where}[{i}]: expected an integer id, got {in_message(key)}")
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {_in_message(key)}")
         if key in places:
             raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
         places[key] = i
@@ -318,16 +331,11 @@ def _names(files: list[str], path: Path) -> list[str]:
     if len({*stems}) == len(stems):
         return stems
     if len({*files}) < len(files):
-        raise ValueError(f"{path}: expected each image once, got {_twice(files)} twice")
+        raise ValueError(f"{path}: expected each image once, got {max(files, key=files.count)} twice")
     return files
 
 
-def _twice(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-
-
-def coco_size(entry: Mapping[str, Any]) -> Size | None:
+def _size(entry: Mapping[str, Any]) -> Size | None:
     """The width and height of an image, if its entry has both."""
     width, height = entry.get("width"), entry.get("height")
     known = isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0

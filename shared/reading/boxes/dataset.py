@@ -17,6 +17,7 @@ from ..places import matched, places_by_end, without_suffix
 from .classes import aliases_of, class_key, means_unknown, one_id_each
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
+OF_OTHERS = "of images that the references lack"
 Boxes = dict[str, np.ndarray]
 Size = tuple[int, int]
 
@@ -30,6 +31,7 @@ class _Dataset(NamedTuple):
     ids: list[int | str]
     census: Census = Census()
     key_points: int | None = None
+    relative: bool = False
 
 
 class Dataset(_Dataset):
@@ -46,6 +48,7 @@ class Dataset(_Dataset):
     ids: the image ids in COCO results
     census: what was read of the files, and what was left out
     key_points: how many numbers a line of YOLO's has for the key points of a box, if a data.yaml says so (kpt_shape)
+    relative: whether boxes are in fractions of the images, as YOLO's are, since no images say how large they are
     """
 
     __slots__ = ()
@@ -87,6 +90,16 @@ class Detections(_Detections):
         )
 
 
+def check_options(options: Mapping[str, Any], dataset: Dataset) -> None:
+    """Raise ValueError for options of the metric that do not suit the boxes of a reader."""
+    if options.get("box_format", "xyxy") != "xyxy":
+        raise ValueError(f"box_format: expected xyxy, the format of all readers, got {options['box_format']!r}")
+    if dataset.relative and options.get("plus_one"):
+        raise ValueError(
+            "plus_one: expected False, since boxes are in fractions of the image; say where the images are, for pixels"
+        )
+
+
 def _with_ids(images: list[Boxes], ids: Mapping[int, int]) -> list[Boxes]:
     """Boxes with other class ids; ids that are not among these stay as they are."""
     if not ids:
@@ -103,14 +116,12 @@ def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None
     return {"boxes": boxes.reshape(-1, 4), "labels": labels.astype(np.int64), "ignored": ignored.astype(np.int64)}
 
 
-def predicted_boxes(boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> Boxes:
-    """The predicted boxes of one image, as `Detections` hold them."""
+_NONE = np.zeros(0)
+
+
+def predicted_boxes(boxes: np.ndarray = _NONE, scores: np.ndarray = _NONE, labels: np.ndarray = _NONE) -> Boxes:
+    """The predicted boxes of one image, as `Detections` hold them; none by default."""
     return {"boxes": boxes.reshape(-1, 4), "scores": scores, "labels": labels.astype(np.int64)}
-
-
-def no_predictions() -> Boxes:
-    """The predicted boxes of an image without any detections: no rows."""
-    return predicted_boxes(np.zeros((0, 4)), np.zeros(0), np.zeros(0))
 
 
 def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number: int) -> list[Boxes]:

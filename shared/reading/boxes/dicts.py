@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...arrays.box_objects import box_dict
+from ..census import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
 from ..reasons import named
 from ..torch_files import read_torch_file
-from .dataset import Boxes, Dataset, Detections, Size, no_predictions, places_of_files, predicted_boxes, true_boxes
+from .dataset import OF_OTHERS, Boxes, Dataset, Detections, Size, places_of_files, predicted_boxes, true_boxes
 
+_DICTS = "dicts"  # of predictions, in a census
 Dicts = Sequence[Mapping[str, Any]]
 
 
@@ -37,28 +39,41 @@ def read_dicts(references: Dicts, *, classes: Mapping[int, str] | None = None) -
     names = [str(i) for i in range(len(references))] if ids is None else [str(i) for i in ids]
     sizes = [_size(image, f"references[{i}]") for i, image in enumerate(references)]
     boxes = [_true(image, sizes[i], f"references[{i}]") for i, image in enumerate(references)]
-    return Dataset(names, boxes, dict(classes or {}), [None] * len(names), sizes, [*names] if ids is None else ids)
+    census = Census({IMAGES: len(names), BOXES: sum(len(image["labels"]) for image in boxes)})
+    own: list[int | str] = [*names] if ids is None else ids
+    return Dataset(names, boxes, dict(classes or {}), [None] * len(names), sizes, own, census)
 
 
-def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
+def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bool = False) -> Detections:
     """Take the predicted boxes of a data set's images from dicts with boxes, scores and labels.
 
     Parameters: predictions, for each image "boxes" (n, 4) x1, y1, x2, y2 in pixels, "scores" (n,) and "labels" (n,),
     and optionally "image_id", which identifies the images; the `path` of Ultralytics `Results` does too. Without these,
-    predictions are in the order of the data set.
+    predictions are in the order of the data set. leave_out, whether to leave out those of unknown images.
 
     Returns the predictions of the data set's images; images without a dict have none. Raises TypeError or ValueError,
     with the place in the list, for other dicts, unknown images, and another number of images.
     """
     ids = _image_ids(predictions, "predictions")
     boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
+    paths = [getattr(image, "path", "none") for image in predictions]
     places = _places_of_files(predictions, dataset) if ids is None else _places_of_ids(ids, dataset)
     if places is None:
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
-        return Detections(dataset, boxes)
-    by_place = dict(zip(places, boxes))
-    return Detections(dataset, [by_place.get(i, no_predictions()) for i in range(len(dataset.names))])
+        places = [*range(len(boxes))]
+    lost, by_place = {}, {}
+    for i, (place, key) in enumerate(zip(places, ids or paths)):
+        if place is None:
+            came = f"{key!r}" if ids else key
+            lost[f"predictions[{i}]"] = f"predictions[{i}]: expected an image of the references, got {came}"
+        elif place in by_place:
+            raise ValueError(f"predictions[{i}]: expected each image once, got {key}")
+        else:
+            by_place[place] = boxes[i]
+    found = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
+    used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in found)}
+    return Detections(dataset, found, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
 
 
 def load_dicts(path: Path) -> Any:
@@ -67,39 +82,24 @@ def load_dicts(path: Path) -> Any:
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 
 
-def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int]:
+def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int | None]:
     """The indices of images with these ids."""
     places = {key: i for i, key in enumerate(dataset.ids)}
     if len(places) < len(dataset.ids):
         raise ValueError(
             f"predictions: expected images with different ids, got {len(places)} of {len(dataset.ids)} images"
         )
-    for i, key in enumerate(ids):
-        if key not in places:
-            raise ValueError(f"predictions[{i}]: expected an image of the references, got {key!r}")
-    return [places[key] for key in ids]
+    return [*map(places.get, ids)]
 
 
 _OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
 
 
-def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int] | None:
-    """The indices of images, from the `path` of their results; None if there are none, or the images have no names.
-
-    Raises ValueError if a path is of no image, or two of the same one.
-    """
+def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int | None] | None:
+    """The indices of images, from the `path` of their results; None if there are none, or the images have no names."""
     paths = [PurePath(str(getattr(image, "path", "")).replace("\\", "/")).as_posix() for image in predictions]
     named = dataset.names != [*map(str, range(len(dataset.names)))]
-    if not named or all(map(_OF_ARRAY.fullmatch, paths)):
-        return None
-    places = places_of_files(paths, dataset)
-    seen: dict[int, int] = {}
-    for i, (image, place) in enumerate(zip(predictions, places)):
-        if place is None or place in seen:
-            expected = "an image of the references" if place is None else "each image once"
-            raise ValueError(f"predictions[{i}]: expected {expected}, got {getattr(image, 'path', 'none')}")
-        seen[place] = i
-    return [*seen]
+    return places_of_files(paths, dataset) if named and not all(map(_OF_ARRAY.fullmatch, paths)) else None
 
 
 def _predicted(image: Any, place: str) -> Boxes:

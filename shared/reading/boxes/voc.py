@@ -1,13 +1,16 @@
-"""Read Pascal VOC's XML annotations, one file for each image.
+"""Pascal VOC's XML annotations, one file for each image, and results, one text file for each class.
 
-VOC counts pixels from 1 and includes both ends, so xmin = 1, xmax = W is a box as wide as the image: it becomes 0 to W
-(x1 = xmin − 1, x2 = xmax). The IoU is then that of VOC's own code, which adds 1 to every width instead; do not set
-the metric's `plus_one` as well. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+Results are as the evaluators of OWOD, OW-DETR and PROB write them: `<class>.txt`, or `comp4_det_test_<class>.txt`,
+holds lines of image, confidence, xmin, ymin, xmax, ymax. VOC counts pixels from 1 and includes both ends, so xmin = 1,
+xmax = W is a box as wide as the image: it becomes 0 to W (x1 = xmin − 1, x2 = xmax). The IoU is then that of VOC's own
+code, which adds 1 to every width instead; do not set the metric's `plus_one` as well. Source: Everingham et al., The
+Pascal VOC Challenge, IJCV 2010, and the development kit's readme.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +19,31 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..census import BESIDE, BOXES, IMAGES, LABELS, REPEATED, Census, by_real_place
+from .. import census
+from ..census import Census, LeftOut, by_real_place, unused
 from ..images import checked_size, find_images, implied_images
 from ..places import IMAGE_SUFFIXES, check_flat, files_below, files_in
 from ..reasons import reason
-from .classes import aliases_of
-from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, plain_name, similar_image, true_boxes
+from .classes import UNKNOWN, aliases_of, class_key, means_unknown, spelling, unknown_id
+from .dataset import (
+    OF_OTHERS,
+    TXT,
+    Boxes,
+    Dataset,
+    Detections,
+    Size,
+    find_image,
+    ids_of_names,
+    listed_images,
+    plain_name,
+    predicted_boxes,
+    similar_image,
+    split_by_image,
+    true_boxes,
+)
 
 XML = (".xml",)
+_PREFIX = re.compile(r"comp\d_det_[^_]+_")
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
@@ -35,6 +55,7 @@ def read_voc(
     image_set: str | Path | None = None,
     classes: Mapping[int, str] | None = None,
     one_based: bool = True,
+    leave_out: bool = False,
 ) -> Dataset:
     """Read a folder of Pascal VOC annotations. Difficult objects are ignored.
 
@@ -42,7 +63,7 @@ def read_voc(
     set; by default JPEGImages beside Annotations, if it exists, for the images that have annotations; split, the name
     of a list of images in ImageSets/Main beside Annotations; image_set, such a list elsewhere; classes, id → name, by
     default the names that occur, in alphabetical order; one_based, False for files of tools that count pixels from 0,
-    which stay as they are.
+    which stay as they are; leave_out, whether to leave out XML files without an image in `images`.
 
     Returns the images by name or in the order of the list; images without an XML file have no objects. Raises
     ValueError, with file and line, for malformed XML, for a name that is not among `classes`, for an XML file without
@@ -51,7 +72,9 @@ def read_voc(
     """
     folder = Path(annotations)
     files = _files(folder)
-    paths, beside = _images(folder, files, images)
+    paths, beside, lost = _images(folder, files, images)
+    without = unused(census.LABELS, "without an image", lost, leave_out)
+    files = {name: path for name, path in files.items() if str(path) not in lost}
     listed = None if split is None and image_set is None else _list(folder, split, image_set)
     names = [*(files if images is None else paths)] if listed is None else _listed(folder, paths, listed)
     pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
@@ -63,15 +86,20 @@ def read_voc(
     references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
     sizes = [checked_size(paths[name], page.size, files.get(name)) for name, page in zip(names, pages)]
     there, reason = {*names}, "without annotations" if listed is None else f"not in {listed.name}"
-    left_out = {
-        REPEATED: [place for page in pages for place in page.repeated],
-        (IMAGES, reason): [str(path) for name, path in paths.items() if path is not None and name not in there],
-        (LABELS, f"of images {reason}"): [str(path) for name, path in files.items() if name not in there],
-        BESIDE: [*map(str, beside)],
+    left_out: LeftOut = {
+        census.REPEATED: [place for page in pages for place in page.repeated],
+        (census.IMAGES, reason): [str(path) for name, path in paths.items() if path is not None and name not in there],
+        (census.LABELS, f"of images {reason}"): [str(path) for name, path in files.items() if name not in there],
+        census.BESIDE: [*map(str, beside)],
+        **without,
     }
-    used = {IMAGES: len(names), LABELS: len(there & files.keys()), BOXES: sum(len(page.objects) for page in pages)}
-    census, own = Census(used, left_out), [paths[name] for name in names]
-    return Dataset(names, references, dict(classes), own, sizes, ids_of_names(names), census)
+    used = {
+        census.IMAGES: len(names),
+        census.LABELS: len(there & files.keys()),
+        census.BOXES: sum(len(page.objects) for page in pages),
+    }
+    counted, own = Census(used, left_out), [paths[name] for name in names]
+    return Dataset(names, references, dict(classes), own, sizes, ids_of_names(names), counted)
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -126,22 +154,26 @@ class _Page(NamedTuple):
 
 def _images(
     folder: Path, files: Mapping[str, Path], images: str | Path | None
-) -> tuple[dict[str, Path | None], list[Path]]:
-    """The files of the images by name, None for an image with annotations only; and the files beside both."""
+) -> tuple[dict[str, Path | None], list[Path], dict[str, str]]:
+    """The files of the images by name, None for an image with annotations only; the files beside both; and what is
+    wrong with annotations without an image, by their paths.
+    """
     place = Path(images or folder)
     if images is None:
         with suppress(ValueError):  # without images
             place = implied_images(folder, "Annotations", "JPEGImages")
     there = find_images(place) if images is not None or files_below(place, IMAGE_SUFFIXES) else {}
     alone = {plain_name(name) for name in there if name not in files}
-    for name, path in files.items():
-        # annotations may be there without images, unless the folder of these is named
-        if name not in there and (images is not None or plain_name(name) in alone):
-            hint = similar_image(name, there)
-            raise ValueError(f"{path}: expected an image of that name in {place}, got none{hint}")
+    # annotations may be there without images, unless the folder of these is named
+    lost = {
+        str(path): f"{path}: expected an image of that name in {place}, got none{similar_image(name, there)}"
+        for name, path in files.items()
+        if name not in there and (images is not None or plain_name(name) in alone)
+    }
     beside = by_real_place([*files_below(folder, None), *files_below(place, None)])
     own = by_real_place([*files.values(), *there.values()])
-    return {**dict.fromkeys(files), **there}, [path for key, path in beside.items() if key not in own]
+    own_names = [name for name, path in files.items() if str(path) not in lost]
+    return {**dict.fromkeys(own_names), **there}, [path for key, path in beside.items() if key not in own], lost
 
 
 def _read(path: Path, one_based: bool) -> _Page:
@@ -208,3 +240,123 @@ def _boxes(page: _Page, ids: Mapping[str, int], path: Path | None) -> Boxes:
     boxes = np.asarray([item.box for item in page.objects]).reshape(-1, 4)
     labels = np.asarray([ids[item.name] for item in page.objects], dtype=np.int64)
     return true_boxes(boxes, labels, np.asarray([item.difficult for item in page.objects], dtype=bool))
+
+
+def are_class_files(folder: Path, dataset: Dataset) -> bool:
+    """Whether the texts of a folder are named after classes, rather than after images of the data set."""
+    stems = [path.stem for path in files_in(folder, TXT)]
+    if any(_PREFIX.match(stem) for stem in stems):
+        return True
+    images, classes = find_image(dataset), {class_key(name) for name in dataset.classes.values()}
+    if any(stem not in images and (class_key(stem) in classes or means_unknown(stem)) for stem in stems):
+        return True
+    # if no file name is a known class, the lines must begin with images
+    return not any(stem in images for stem in stems) and any(map(images.__contains__, _first_words(folder)))
+
+
+def _first_words(folder: Path) -> Iterator[str]:
+    """The first word of each text of a folder."""
+    for path in files_in(folder, TXT):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            yield from next((line.split()[:1] for line in file if line.strip()), [])
+
+
+def read_class_files(
+    folder: str | Path,
+    dataset: Dataset,
+    *,
+    unknown_class_id: int | None = None,
+    one_based: bool = True,
+    leave_out: bool = False,
+) -> Detections:
+    """Read a folder of Pascal VOC results, one file for each class.
+
+    Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or by a name that
+    means unknown; dataset, with the images that the lines name, by their names or the end of them; unknown_class_id,
+    the id of boxes in the file of unknown, or a new one if the data set has another class of that number, by default
+    that of the data set's class of such a name, or else −1; one_based, False for pixels that count from 0;
+    leave_out, whether to leave out lines of unknown images.
+
+    Returns the predictions of the data set's images, none for an image without a line. Raises ValueError, with file and
+    line, for a file that names no class, a second file of a class, a line without six fields, a malformed number, and
+    an image that the data set lacks.
+    """
+    files = _files_by_class(Path(folder), dataset)
+    if unknown_class_id is None:
+        unknown_class_id = unknown_id(dataset.classes, ())
+    taken = not means_unknown(dataset.classes.get(unknown_class_id, UNKNOWN))
+    unknown = 1 + max(dataset.classes) if taken else unknown_class_id
+    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown}
+    images, lost = find_image(dataset), dict[str, str]()
+    tables = [_lines(path, images, one_based, lost) for path in files.values()]
+    labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
+    rows = np.concatenate([np.zeros((0, 6)), *tables])
+    columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
+    parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
+    aliases = aliases_of([_class_of(path) for path in files.values()], dataset.classes.values())
+    says_unknown = unknown if taken or UNKNOWN in files else None
+    others = [str(path) for path in files_below(Path(folder), None) if path.suffix.lower() not in TXT]
+    left_out: LeftOut = {census.BESIDE: others, **unused(census.PREDICTED, OF_OTHERS, lost, leave_out)}
+    counted = Census({census.PREDICTIONS: len(files), census.PREDICTED: len(rows)}, left_out)
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, says_unknown, counted)
+
+
+def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
+    """The files by the names of their classes in the data set."""
+    check_flat(folder, TXT)
+    files: dict[str, Path] = {}
+    for path in files_in(folder, TXT):
+        name = spelling(_class_of(path), dataset.classes.values())
+        if name is None and means_unknown(_class_of(path)):
+            name = UNKNOWN
+        if name is None:
+            raise ValueError(
+                f"{path}: expected the name of a class of the references, or unknown, got {_class_of(path)!r};"
+                " name all classes with --names"
+            )
+        if name in files:
+            raise ValueError(f"{path}: expected one file of {name}, got {files[name].name} too")
+        files[name] = path
+    return files
+
+
+def _class_of(path: Path) -> str:
+    return _PREFIX.sub("", path.stem, count=1)
+
+
+def _lines(path: Path, images: Mapping[str, int], one_based: bool, lost: dict[str, str]) -> np.ndarray:
+    """The lines of a file, (n, 6): the image's index, the confidence, and x1, y1, x2, y2.
+
+    What is wrong with lines of unknown images is added to `lost`, by their places.
+    """
+    try:
+        # a name may hold blanks
+        lines = [line.strip().rsplit(maxsplit=5) for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {reason(error)}") from error
+    rows = {f"{path}:{i}": _row(cells, images, f"{path}:{i}", lost) for i, cells in enumerate(lines, 1) if cells}
+    rows = {place: row for place, row in rows.items() if row}
+    table = np.asarray([*rows.values()]).reshape(-1, 6)
+    low, high = table[:, 2:4], table[:, 4:]
+    bad = ~(np.isfinite(table).all(axis=1) & (low <= high + one_based).all(axis=1))
+    if bad.any():
+        first = int(np.argmax(bad))
+        came = table[first, 1:].tolist()
+        raise ValueError(f"{[*rows][first]}: expected finite numbers, xmin ≤ xmax and ymin ≤ ymax, got {came}")
+    if one_based:  # rounding may make xmin − 1 greater than xmax
+        table[:, 2:4] = np.minimum(low - 1, high)
+    return table
+
+
+def _row(cells: list[str], images: Mapping[str, int], place: str, lost: dict[str, str]) -> list[float]:
+    image, fields = images.get(cells[0]), len(cells) - 1 + len(cells[0].split())
+    if len(cells) != 6 or (image is None and fields > 6):
+        raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
+    if image is None:
+        hint = similar_image(cells[0], images)
+        lost[place] = f"{place}: expected an image of the references, got {cells[0]!r}{hint}"
+        return []
+    try:
+        return [image, *map(float, cells[1:])]
+    except ValueError:
+        raise ValueError(f"{place}: expected numbers after the image, got {' '.join(cells[1:])!r}") from None

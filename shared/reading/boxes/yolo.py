@@ -1,4 +1,6 @@
-"""Read YOLO's folders of text files, one for each image, named like the image."""
+"""YOLO's data sets: folders of text files, one for each image and named like it, and the data.yaml of their folders,
+splits and class names.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...extras import extra
-from ..census import BESIDE, BOXES, IMAGES, LABELS, OF_CLASSES, PREDICTIONS, REPEATED, Census, by_real_place
+from .. import census
+from ..census import Census, LeftOut, by_real_place, unused
 from ..images import find_images, image_size, implied_images
 from ..places import IMAGE_SUFFIXES, files_below, files_in, matched
 from ..reasons import named, readable, reason
 from .dataset import (
+    OF_OTHERS,
     TXT,
     Dataset,
     Detections,
     Size,
     ids_of_names,
-    no_predictions,
     plain_name,
     predicted_boxes,
     similar_image,
@@ -30,37 +33,50 @@ from .dataset import (
 )
 from .yolo_lines import LISTS_OF_CLASSES, read_texts
 
+YAML = (".yaml", ".yml")
+SPLITS = ("train", "val", "test")
+
 
 class Files(NamedTuple):
     """The files of a YOLO data set, by the names that an image and its label file share.
 
-    images: the images that belong to the data set
+    images: the images that belong to the data set; None for one that is not at hand
     texts: the label files
     beside: all files in the folders of the images and of the labels, these among them
     beyond: images beside those of the data set, which a list leaves out
     lists: such lists
     """
 
-    images: Mapping[str, Path]
+    images: Mapping[str, Path | None]
     texts: Mapping[str, Path]
     beside: Sequence[Path]
     beyond: Mapping[str, Path] = MappingProxyType({})
     lists: Sequence[Path] = ()
 
     @property
+    def pictures(self) -> list[Path]:
+        """The images at hand, of the data set and beyond."""
+        return [path for path in (*self.images.values(), *self.beyond.values()) if path is not None]
+
+    @property
     def others(self) -> list[Path]:
         """The files that are neither images nor labels."""
-        own = by_real_place([*self.images.values(), *self.beyond.values(), *self.texts.values(), *self.lists])
+        own = by_real_place([*self.pictures, *self.texts.values(), *self.lists])
         return sorted(path for place, path in by_real_place(self.beside).items() if place not in own)
 
 
 def read_yolo(
-    labels: str | Path, images: str | Path | None = None, *, classes: Mapping[int, str] | None = None
+    labels: str | Path,
+    images: str | Path | None = None,
+    *,
+    classes: Mapping[int, str] | None = None,
+    leave_out: bool = False,
 ) -> Dataset:
     """Read a folder of YOLO labels, with the same subfolders as the images.
 
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
-    by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name.
+    by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name; leave_out, whether to leave
+    out text files without their image.
 
     Returns every image of the folder; an image without a text file has no objects.
     Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
@@ -68,44 +84,101 @@ def read_yolo(
     labels = Path(labels)
     texts = find_texts(labels)
     folder = implied_images(labels) if images is None else Path(images)
-    by_name = find_images(folder)
-    files = Files(by_name, texts, [*files_below(folder, None), *files_below(labels, None)])
-    return yolo_dataset([*by_name], files, classes or {})
+    pictures = find_images(folder)
+    files = Files(pictures, texts, [*files_below(folder, None), *files_below(labels, None)])
+    return _dataset([*pictures], files, classes or {}, leave_out=leave_out)
 
 
-def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
+def read_relative(labels: Path, classes: Mapping[int, str], data: Path | None) -> Dataset:
+    """Read a folder of YOLO labels whose images are not at hand: each text file is that of an image.
+
+    Parameters: classes, id → name; data, the data.yaml of the names, if that is there.
+    """
+    texts = find_texts(labels)
+    images = {name: None for name, path in texts.items() if path.name not in LISTS_OF_CLASSES}
+    files = Files(images, texts, files_below(labels, None), lists=[] if data is None else [data])
+    return _dataset([*images], files, classes, None if data is None else _key_points(data, read_yaml(data)))
+
+
+def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bool = False) -> Detections:
     """Read a folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
 
     Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
-    like the last parts of their names, in that folder or below it; dataset, the images and their sizes.
+    like the last parts of their names, in that folder or below it; dataset, the images and their sizes; leave_out,
+    whether to leave out text files without their image.
 
     Returns the predictions of the data set's images; images without a text file have none.
     Raises ValueError, with file and line, for a malformed line, and for a text file without its image: that of another
     folder, such as train/001.txt for val/001, is not taken.
     """
-    names, texts = {*dataset.names}, find_texts(Path(labels))
-    others = sorted({*files_below(Path(labels), None)} - {*texts.values()})
-    lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
-    texts = {name: path for name, path in texts.items() if path not in lists}
-    places: dict[int, Path] = {}
-    for (name, path), place in zip(texts.items(), matched([*texts], dataset.names, strip=True)):
-        if place is None:
-            hint = similar_image(name, dataset.names)
-            raise ValueError(f"{path}: expected predictions for an image of the references, got no such image{hint}")
-        if place in places:
-            raise ValueError(f"{path}: expected one file for image {dataset.names[place]}, got two")
-        places[place] = path
-    files = [*places.values()]
-    tables = read_texts(files, files, confidence=True, key_points=dataset.key_points).tables
-    predictions = [no_predictions() for _ in dataset.names]
-    for place, rows in zip(places, tables):
+    texts = find_texts(Path(labels))
+    lists, places, lost = _texts_of_images(texts, dataset)
+    files: dict[int, Path] = {}
+    for name, place in places.items():
+        if place in files:
+            raise ValueError(f"{texts[name]}: expected one file for image {dataset.names[place]}, got two")
+        files[place] = texts[name]
+    tables = read_texts([*files.values()], confidence=True, key_points=dataset.key_points).tables
+    predictions = [predicted_boxes() for _ in dataset.names]
+    for place, rows in zip(files, tables):
         predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
-    left_out = {(PREDICTIONS, OF_CLASSES): [*map(str, lists)], BESIDE: [*map(str, others)]}
-    census = Census({PREDICTIONS: len(files)}, left_out)
-    return Detections(dataset, predictions, census=census)
+    left_out: LeftOut = {
+        (census.PREDICTIONS, census.OF_CLASSES): [*map(str, lists)],
+        census.BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
+        **unused(census.PREDICTIONS, OF_OTHERS, lost, leave_out),
+    }
+    used = {census.PREDICTIONS: len(files), census.PREDICTED: sum(map(len, tables))}
+    return Detections(dataset, predictions, census=Census(used, left_out))
 
 
-def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key_points: int | None = None) -> Dataset:
+def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
+    """A data set whose images are not at hand, with those that predictions alone have; they have no objects.
+
+    Raises ValueError if no file of predictions is named like one of labels, for a name that those of several end with,
+    and for one that differs from a name of labels in case or form.
+    """
+    texts = find_texts(labels)
+    _, places, lost = _texts_of_images(texts, dataset)
+    more = [name for name, path in texts.items() if str(path) in lost]
+    ends = {name.rpartition("/")[2] for name in dataset.names}
+    for name in more:
+        if not places or name in ends or similar_image(name, dataset.names):
+            raise ValueError(lost[str(texts[name])])
+    count = len(more)
+    none = true_boxes(np.zeros(0), np.zeros(0))
+    names, blank = [*dataset.names, *more], [None] * count
+    return dataset._replace(
+        names=names,
+        references=[*dataset.references, *[none] * count],
+        paths=[*dataset.paths, *blank],
+        sizes=[*dataset.sizes, *blank],
+        ids=ids_of_names(names),
+        census=Census({**dataset.census.used, census.IMAGES: len(names)}, dataset.census.left_out),
+    )
+
+
+def _texts_of_images(texts: Mapping[str, Path], dataset: Dataset) -> tuple[list[Path], dict[str, int], dict[str, str]]:
+    """Lists of classes; the image of each text file, by its name; what is wrong with others, by their paths."""
+    names = {*dataset.names}
+    lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
+    own = [name for name, path in texts.items() if path not in lists]
+    places = dict(zip(own, matched(own, dataset.names, strip=True)))
+    lost = {
+        f"{texts[name]}": f"{texts[name]}: expected predictions for an image of the references, got no such image"
+        f"{similar_image(name, dataset.names)}"
+        for name, place in places.items()
+        if place is None
+    }
+    return lists, {name: place for name, place in places.items() if place is not None}, lost
+
+
+def _dataset(
+    names: list[str],
+    files: Files,
+    classes: Mapping[int, str],
+    key_points: int | None = None,
+    leave_out: bool = False,
+) -> Dataset:
     """The data set of images, which get these names, with their label files.
 
     Raises ValueError for a label file of no image, and for one that lies beside its image while others do not.
@@ -113,35 +186,39 @@ def yolo_dataset(names: list[str], files: Files, classes: Mapping[int, str], key
     there = {*files.images, *files.beyond}
     alone = {name: path for name, path in files.texts.items() if name not in there}
     lists = [path for path in alone.values() if path.name in LISTS_OF_CLASSES]
-    for name, path in alone.items():
-        if path not in lists:
-            raise ValueError(f"{path}: expected an image of that name, got none{similar_image(name, there)}")
+    lost = {
+        str(path): f"{path}: expected an image of that name, got none{similar_image(name, there)}"
+        for name, path in alone.items()
+        if path not in lists
+    }
+    without = unused(census.LABELS, "without an image", lost, leave_out)
     others = files.others
     misplaced = [path for path in others if path.suffix.lower() in TXT]
-    images = {plain_name(path.stem) for path in [*files.images.values(), *files.beyond.values()] if misplaced}
+    stems = {plain_name(path.stem) for path in files.pictures if misplaced}
     for path in misplaced:
-        if plain_name(path.stem) in images:
+        if plain_name(path.stem) in stems:
             raise ValueError(f"{path}: expected labels in a folder of their own, as the others are, got some here")
     texts = {name: files.texts[name] for name in files.images if name in files.texts}
-    unlisted = [path for name, path in files.texts.items() if name in files.beyond]
-    tables, repeated = read_texts([*texts.values()], [*texts.values()], key_points=key_points)
-    by_name, sizes = dict(zip(texts, tables)), [image_size(path) for path in files.images.values()]
+    tables, repeated = read_texts([*texts.values()], key_points=key_points)
+    by_name, paths = dict(zip(texts, tables)), [*files.images.values()]
+    sizes = [None if path is None else image_size(path) for path in paths]
     rows = [by_name.get(name, np.zeros((0, 5))) for name in files.images]
-    references = [true_boxes(_in_pixels(table, size), table[:, 0]) for table, size in zip(rows, sizes)]
+    references = [true_boxes(_in_pixels(table, size or (1, 1)), table[:, 0]) for table, size in zip(rows, sizes)]
     reason = f"not in {' or '.join(path.name for path in files.lists)}"
-    left_out = {
-        REPEATED: repeated,
-        (IMAGES, reason): files.beyond.values(),
-        (LABELS, f"of images {reason}"): unlisted,
-        (LABELS, OF_CLASSES): lists,
-        BESIDE: others,
+    left_out: LeftOut = {
+        census.REPEATED: repeated,
+        (census.IMAGES, reason): [*map(str, files.beyond.values())],
+        (census.LABELS, f"of images {reason}"): [
+            str(path) for name, path in files.texts.items() if name in files.beyond
+        ],
+        (census.LABELS, census.OF_CLASSES): [*map(str, lists)],
+        census.BESIDE: [*map(str, others)],
+        **without,
     }
-    census = Census(
-        {IMAGES: len(names), LABELS: len(texts), BOXES: sum(map(len, tables))},
-        {kind: [*map(str, those)] for kind, those in left_out.items()},
-    )
-    paths = [*files.images.values()]
-    return Dataset(names, references, dict(classes), [*paths], [*sizes], ids_of_names(names), census, key_points)
+    used = {census.IMAGES: len(names), census.LABELS: len(texts), census.BOXES: sum(map(len, tables))}
+    counted = Census(used, left_out)
+    ids = ids_of_names(names)
+    return Dataset(names, references, dict(classes), paths, sizes, ids, counted, key_points, None in paths)
 
 
 def find_texts(folder: Path) -> dict[str, Path]:
@@ -161,8 +238,8 @@ def find_texts(folder: Path) -> dict[str, Path]:
 
 
 def size_of(dataset: Dataset, place: int) -> Size:
-    """The width and height of an image, from its file if the annotations have no size."""
-    size, path = dataset.sizes[place], dataset.paths[place]
+    """The width and height of an image, from its file if the annotations have no size; 1 if boxes are relative."""
+    size, path = (1, 1) if dataset.relative else dataset.sizes[place], dataset.paths[place]
     if size is None and path is None:
         raise ValueError(f"{dataset.names[place]}: expected its size, or the image; say where the images are")
     return size or image_size(str(path))
@@ -174,20 +251,14 @@ def _in_pixels(rows: np.ndarray, size: Size) -> np.ndarray:
     return np.concatenate([rows[:, 1:3] - half, rows[:, 1:3] + half], axis=1) * np.asarray([*size, *size])
 
 
-# Read the data.yaml of a YOLO data set: its folders, splits and class names. Needs PyYAML.
-
-
-YAML = (".yaml", ".yml")
-SPLITS = ("train", "val", "test")
-
-
 @readable()
-def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
+def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = False) -> Dataset:
     """Read a split of the YOLO data set that a data.yaml describes.
 
     Parameters: data, a file with `names` (list, or id → name), `train`, `val` or `test` (a folder of images, a .txt
     with their paths, or a list of such) and optionally `path`, to which these are relative; a relative `path` is
-    sought from the file's folder, then from the working directory. split, one of the three.
+    sought from the file's folder, then from the working directory; split, one of the three;
+    leave_out, whether to leave out text files without their image.
 
     Returns the images of the split with the labels of …/labels/… beside …/images/…; images without a text file have no
     objects. Raises ValueError for a file without them, for a split without a single text file, for a label whose class
@@ -196,9 +267,9 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     data = Path(data)
     content = _content(data, split)
     files = _files(data, content, split)
-    classes, names = class_names(content, data), [*map(_name, files.images.values())]
-    dataset = yolo_dataset(names, files, classes, _key_points(data, content))
-    if files.images and not dataset.census.used[LABELS]:
+    classes, names = class_names(content, data), [*map(_name, files.pictures[: len(files.images)])]
+    dataset = _dataset(names, files, classes, _key_points(data, content), leave_out)
+    if files.images and not dataset.census.used[census.LABELS]:
         first = next(iter(files.images))
         raise ValueError(
             f"{data}: expected labels of {split}, empty where there are no objects, got no {first}.txt nor others"

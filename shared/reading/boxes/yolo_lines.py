@@ -10,9 +10,9 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -26,13 +26,6 @@ _MOST = 0.75  # of lines with key points that have these near a box in the image
 _NEAR = 0.6  # how far from a box's centre its key points may be, in widths and heights of the box
 
 
-class Readable(Protocol):
-    """A file, on disk or in an archive."""
-
-    def read_bytes(self) -> bytes:
-        """The content of the file."""
-
-
 class Tables(NamedTuple):
     """The lines of text files.
 
@@ -44,44 +37,49 @@ class Tables(NamedTuple):
     repeated: list[str]
 
 
-def read_texts(
-    texts: Sequence[Readable], places: Sequence[object], *, confidence: bool = False, key_points: int | None = None
-) -> Tables:
+def read_texts(texts: Sequence[Any], *, confidence: bool = False, key_points: int | None = None) -> Tables:
     """The lines of the text files of one data set, or of one detector.
 
-    Parameters: places, the files' names in errors; confidence, whether they are predictions; key_points, how many
-    numbers a line has for its key points, by default read off the lines.
+    Parameters: texts, paths; confidence, whether they are predictions; key_points, how many numbers a line has for its
+    key points, by default read off the lines.
 
     Raises ValueError, with the file and the line, for a line of another length, a value that is not a number, a class
     that is not an integer, coordinates outside the image, or a confidence outside [0, 1]; and for lines that may be
     polygons as well as boxes with key points.
     """
     width = 6 if confidence else 5
-    parts = [_plain_table(_content(text, place), width) for text, place in zip(texts, places)]
+    parts = [_plain_table(_content(text), width) for text in texts]
+    others = {i: _cells(text) for i, (text, part) in enumerate(zip(texts, parts)) if part is None}
     if key_points is None:
-        lines = (_longer(text, place, width) for text, place, part in zip(texts, places, parts) if part is None)
-        key_points = _key_points(chain.from_iterable(lines), width)
+        longer = (
+            (f"{texts[i]}:{number}", _numbers(cells, f"{texts[i]}:{number}"))
+            for i, lines in others.items()
+            for number, cells in lines.items()
+            if len(cells) > width
+        )
+        key_points = _key_points(longer, width)
     repeated: list[str] = []
     tables = [
-        _table(_cells(text, place), place, width, key_points, repeated) if part is None else part
-        for text, place, part in zip(texts, places, parts)
+        _table(others[i], texts[i], width, key_points, repeated) if part is None else part
+        for i, part in enumerate(parts)
     ]
     return Tables(tables, repeated)
 
 
-def _content(text: Readable, place: object) -> bytes:
+def _content(text: Any) -> bytes:
     try:
-        return text.read_bytes().removeprefix(codecs.BOM_UTF8)
+        content: bytes = text.read_bytes()
+        return content.removeprefix(codecs.BOM_UTF8)
     except OSError as error:
-        raise ValueError(f"{place}: expected text, got {error.strerror or error}") from error
+        raise ValueError(f"{text}: expected text, got {error.strerror or error}") from error
 
 
-def _cells(text: Readable, place: object) -> dict[int, list[str]]:
+def _cells(text: Any) -> dict[int, list[str]]:
     """The cells of the lines that are not blank, by the lines' numbers from 1."""
     try:
-        lines = _content(text, place).decode().splitlines()
+        lines = _content(text).decode().splitlines()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: expected text, got {error}") from error
+        raise ValueError(f"{text}: expected text, got {error}") from error
     return {number: cells for number, line in enumerate(lines, 1) if (cells := line.split())}
 
 
@@ -101,13 +99,6 @@ def _plain_table(data: bytes, width: int) -> np.ndarray | None:
         return None
     table = np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
     return table if _reason(table) is None else None
-
-
-def _longer(text: Readable, place: object, width: int) -> Iterator[tuple[str, list[float]]]:
-    """The places and numbers of the lines of a file that hold more than a box."""
-    for number, cells in _cells(text, place).items():
-        if len(cells) > width:
-            yield f"{place}:{number}", _numbers(cells, f"{place}:{number}")
 
 
 def _numbers(cells: list[str], place: str) -> list[float]:

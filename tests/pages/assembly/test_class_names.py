@@ -13,11 +13,10 @@ from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading.boxes.coco import read_coco, read_coco_results
-from openworld_metrics.reading.limits import RefusedError
 from tests.pages.assembly.test_several import runner_of, show
 
 CATEGORIES = {3: "cat", 7: "traffic <light>", 20: "zebra"}
-OPTIONS: dict[str, Any] = {"unknown_class_id": 999, "box_format": "xywh"}
+OPTIONS: dict[str, Any] = {"unknown_class_id": 999}
 
 
 def box(image: int, label: int, x: float, **more: Any) -> dict[str, Any]:
@@ -49,8 +48,8 @@ def test_a_look(runner: Runner, tmp_path: Path) -> None:
     seen = look(read(runner.page, [], coco(tmp_path)))
     assert seen.options["known_classes"] == ("cat", "traffic <light>")
     assert "known classes cat, traffic &lt;light&gt; (predicted by the detector); unknown id 999" in seen.html
-    assert "<td>7 traffic &lt;light&gt;</td>" in seen.html
-    assert "<td>999</td>" in seen.html
+    assert "predictions: 1 prediction file, 4 predicted boxes" in seen.html
+    assert "references: 2 images, 5 boxes" in seen.html
 
 
 @pytest.mark.parametrize("known", [(3, 7), ("cat", "traffic <light>"), (3, "traffic <light>")])
@@ -75,11 +74,11 @@ def test_results_are_those_of_the_command(runner: Runner, known: Any, tmp_path: 
     found = json.loads(shown.json)
     assert found["per_class"] == expected["per_class"]
     assert found["per_class"]["name"][:2] == ["cat", "traffic <light>"]
-    names = {"name": ["garden", "street"]}  # of which the page shows as much as tells images apart
-    assert found["per_image"] == expected["per_image"] | names
+    assert found["per_image"] == expected["per_image"]
+    assert found["per_image"]["name"] == ["val/garden", "val/street"]
     assert found["per_image"]["width"] == [640, 640]
     assert "<td>traffic &lt;light&gt;</td>" in shown.more
-    assert 'data-image="1">2 · street</button>' in shown.more
+    assert 'data-image="1">2 · val/street</button>' in shown.more
     assert "known_classes=(3, 7)" in shown.call
 
 
@@ -96,19 +95,21 @@ def test_without_names_or_sizes(runner: Runner, tmp_path: Path) -> None:
     assert [note.text for note in shown.figures[0].layout.annotations] == ["✓ 3", "≠ 3", "✓ unknown 999"]
     assert shown.figures[0].layout.xaxis.range[0] < 10
     assert "width" not in json.loads(shown.json)["per_image"]
-    seen = look(read(runner.page, [], coco(tmp_path, [dict(id=3, name="a, b"), dict(id=7, name="c")])))
+    seen = look(
+        read(runner.page, [], coco(tmp_path, [dict(id=3, name="a, b"), dict(id=7, name="c"), dict(id=20, name="d")]))
+    )
     assert seen.options["known_classes"] == (3, 7), "a name with a comma cannot be typed"
 
 
 @pytest.mark.parametrize(
     ("categories", "message"),
     [
-        ({"cat": 3}, r"true.json: expected a list of categories, got dict"),
+        ({"cat": 3}, r"true.json: expected an object with images, annotations and categories"),
         ([{"id": 3}], r"true.json: categories\[0\]: expected name, got none"),
     ],
 )
 def test_wrong_categories(runner: Runner, categories: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=message):
+    with pytest.raises(ValueError, match=message):
         read(runner.page, [], coco(tmp_path, categories))
 
 

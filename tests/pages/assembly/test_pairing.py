@@ -158,6 +158,10 @@ def test_photographs_by_name(tmp_path: Path) -> None:
     assert np.abs(np.asarray(found[0][0])[..., 0].astype(int) - MAPS[1]).mean() < 20
 
 
+def numbers(boxes: list[dict[str, Any]]) -> list[int]:
+    return [len(one["labels"]) for one in boxes]
+
+
 def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
     for side, folder, line in (("p", "predict/labels", "0 .5 .5 .2 .2 .9"), ("r", "labels/val", "0 .5 .5 .2 .2")):
         (tmp_path / side / folder).mkdir(parents=True)
@@ -166,12 +170,12 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
         (tmp_path / side / folder / "classes.txt").write_text("cat\n")
     page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
     (given,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).detectors().values()
-    assert [*map(len, given.columns["predictions"])] == [1, 0]
-    assert [*map(len, given.columns["references"])] == [1, 1]
-    assert list(given.names) == ["a", "b"]
+    assert numbers(given.columns["predictions"]) == [1, 0]
+    assert numbers(given.columns["references"]) == [1, 1]
+    assert list(given.names) == ["val/a", "val/b"]
     (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
-    with pytest.raises(ValueError, match="expected names that are in both inputs, got a, b and other"):
-        read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).detectors()
+    with pytest.raises(ValueError, match="expected references in a folder"):
+        read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]])
 
 
 def test_images_in_other_folders_are_not_paired(runner: Runner, tmp_path: Path) -> None:
@@ -189,7 +193,7 @@ def test_images_in_other_folders_are_not_paired(runner: Runner, tmp_path: Path) 
             (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / side / f"{name}.txt").write_text(f"0 .5 .5 .2 .2{more}")
     (boxes,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).detectors().values()
-    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"train/1": 1, "val/2": 1, "val/1": 0}
+    assert dict(zip(boxes.names, numbers(boxes.columns["predictions"]))) == {"val/1": 0, "val/2": 1, "train/1": 1}
 
 
 @pytest.mark.parametrize("side", ["image_scores", "image_labels"])
@@ -228,10 +232,12 @@ def test_a_stack_beside_files_in_the_order_of_their_names(runner: Runner, tmp_pa
 def test_images_of_one_name(tmp_path: Path) -> None:
     page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
     with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
-        for folder in ("labels", "test"):
+        for folder in ("train", "test"):
             archive.writestr(f"{folder}/1.txt", "0 .5 .5 .2 .2")
-    with pytest.raises(RefusedError, match=r"expected one file of each image, got labels/1.txt and test/1.txt"):
-        read(page, [None, None], [[], [tmp_path / "both.zip"]])
+    (tmp_path / "1.txt").write_text("0 .5 .5 .2 .2 .9")
+    (tmp_path / "2.txt").write_text("")
+    with pytest.raises(ValueError, match=r"1.txt: expected predictions for an image of the references, got no such im"):
+        read(page, [None, None], [[tmp_path / "1.txt", tmp_path / "2.txt"], [tmp_path / "both.zip"]])
     box = {"category_id": 1, "bbox": [0, 0, 4, 4]}
     images = [{"id": i, "file_name": name} for i, name in enumerate(("a.jpg", "a.png"))]
     true = {
@@ -243,10 +249,10 @@ def test_images_of_one_name(tmp_path: Path) -> None:
     files[0].write_text(json.dumps([{**box, "image_id": i, "score": 0.5} for i in (1, 0)]))
     files[1].write_text(json.dumps(true))
     (boxes,) = read(page, [None, None], [[path] for path in files]).detectors().values()
-    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
-    assert dict(zip(boxes.names, map(len, boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
+    assert dict(zip(boxes.names, numbers(boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
+    assert dict(zip(boxes.names, numbers(boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
     files[1].write_text(json.dumps({**true, "images": [images[0], {**images[1], "id": 0}]}))
-    with pytest.raises(RefusedError, match=r"expected one file of each image, got a.jpg and a.png"):
+    with pytest.raises(ValueError, match=r"true.json: images\[1\]: expected an id of its own, got 0 again"):
         read(page, [None, None], [[path] for path in files])
 
 

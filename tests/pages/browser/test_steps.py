@@ -700,7 +700,7 @@ def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -
     page.compute()
     columns = dict(zip(("predictions", "references"), BOXES))
     assert page.numbers() == load("openset_detection").compute(**columns, **STEPS["openset_detection"].options)
-    assert page.part("option-box_format").locator("input:checked").get_attribute("value") == "cxcywh"
+    assert page.part("option-box_format").locator("input:checked").get_attribute("value") == "xyxy"
     shown = "JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')?.data.map(t => t.x))"
     page.traces()
     before = json.dumps(page.tab.evaluate(shown))

@@ -93,6 +93,37 @@ def test_every_format(
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
 
 
+def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, files = runners("openset_detection"), steps.yolo(tmp_path)
+    found = show(runner, files)
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_polygons_and_other_lines_of_yolo(
+    runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, files = runners("openset_detection"), steps.yolo(tmp_path)
+    expected = runner.results({"predictions": BOXES[0], "references": BOXES[1]}, runner.page.examples[0].options)
+    for paths, line in zip(files, ("999 0.25 0.25 0.5 0.5 0.75 0.25 0.01", "7 0 0 1 0 1 1")):
+        paths[2].write_text(line, encoding="utf-8-sig")
+    found = show(runner, files)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json) != expected
+    (arguments,) = read(runner.page, [None, None], files).arguments().values()
+    given = arguments.columns
+    assert [column.tolist() for column in given["predictions"][2].values()] == [
+        [[0.25, 0.25, 0.75, 0.5]],
+        [0.01],
+        [999],
+    ]
+    assert [column.tolist() for column in given["references"][2].values()] == [[[0, 0, 1, 1]], [7], [0]]
+    for line, message in (("0 32 24 5 6", "coordinates from 0 to 1"), ("0 1 1 1 1 0.5", "class cx cy w h, got 6 numb")):
+        files[1][2].write_text(f"\n{line}\n")
+        with pytest.raises(ValueError, match=f"{files[1][2].name}:2: expected {message}"):
+            show(runner, files)
+
+
 def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
     sides: list[tuple[str, Any, list[str]]] = [("p", BOXES[0], ["score", "label"]), ("r", BOXES[1], ["category"])]

@@ -11,7 +11,7 @@ import pytest
 
 from openworld_metrics.loading import metric_class
 from openworld_metrics.reading.boxes import yolo_lines as yolo_lines
-from openworld_metrics.reading.boxes.coco import Entries, coco_detections, read_coco, read_coco_results
+from openworld_metrics.reading.boxes.coco import Entries, read_coco, read_coco_results
 from openworld_metrics.reading.boxes.dataset import Dataset
 from openworld_metrics.reading.boxes.yolo_lines import read_texts
 
@@ -44,7 +44,7 @@ def table(*entries: Any) -> Entries:
 )
 def test_an_entry_among_others(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=rf"^x.json: results\[1\]: expected {expected}"):
-        coco_detections([ENTRY, {**ENTRY, **change}, {**ENTRY, **change}], Path("x.json"), DATASET)
+        read_coco_results("x.json", DATASET, content=[ENTRY, {**ENTRY, **change}, {**ENTRY, **change}])
 
 
 def test_columns_of_any_numbers() -> None:
@@ -95,7 +95,7 @@ def test_the_line_of_what_is_no_json(text: str, tmp_path: Path) -> None:
 
 
 def read_lines(path: Path, confidence: bool = False) -> np.ndarray:
-    return read_texts([path], [path], confidence=confidence).tables[0]
+    return read_texts([path], confidence=confidence).tables[0]
 
 
 LINES = ["0 0.25 0.5 0.125 1e-3", "12 0.33333333333333331 0.1 0.2 0.30000000000000004"]

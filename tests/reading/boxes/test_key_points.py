@@ -19,14 +19,19 @@ class Text:
     """A text file in memory."""
 
     def __init__(self, *rows: str) -> None:
-        self.text = "\n".join(rows)
+        self.text, self.name = "\n".join(rows), ""
+
+    def __str__(self) -> str:
+        return self.name
 
     def read_bytes(self) -> bytes:
         return self.text.encode()
 
 
 def tables(*texts: Text, confidence: bool = False, key_points: int | None = None) -> list[np.ndarray]:
-    return read_texts(texts, [f"{i}.txt" for i in range(len(texts))], confidence=confidence, key_points=key_points)[0]
+    for i, text in enumerate(texts):
+        text.name = f"{i}.txt"
+    return read_texts(texts, confidence=confidence, key_points=key_points)[0]
 
 
 def pose(rng: np.random.Generator, points: int, values: int) -> tuple[list[float], list[float]]:
