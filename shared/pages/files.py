@@ -52,7 +52,7 @@ def read_detectors(
     page = page_of(metric)
     chosen = {name: as_names(names) for name, names in (columns or {}).items()}
     _check(page, inputs, chosen, read_as)
-    files = [*map(_paths, inputs), *[[]] * (len(page.sources) - len(inputs))]
+    files = [_paths(one, page) for one in inputs] + [[]] * (len(page.sources) - len(inputs))
     reading = read(page, [], files, chosen, read_as, leave_out)
     for name, names in chosen.items():
         if names != [*reading.made_of[name]]:  # a page guesses instead
@@ -81,9 +81,9 @@ def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, list[str]]
         raise ValueError(f"read_as: expected one of {', '.join(READ_AS)}, got {read_as!r}")
 
 
-def _paths(files: Files) -> list[Path]:
-    """The files of an input; for a folder, all files below it that are not hidden."""
+def _paths(files: Files, page: Page) -> list[Path]:
+    """The files of an input; for a folder that the page's reader does not take, all files below it, without hidden."""
     listed = [Path(files)] if isinstance(files, (str, Path)) else [*map(Path, files)]
-    if len(listed) == 1 and listed[0].is_dir():
+    if len(listed) == 1 and listed[0].is_dir() and not page.takes([listed]):
         return files_below(listed[0], None)
     return listed

@@ -95,6 +95,7 @@ class Page(NamedTuple):
     derived: the names of these options
     takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
     reader: reads the files of each input; see `assembly.reading.read`
+    choices: what may be asked of `reader`, by column, of which the first is usual
     joined: completes the data of each input from the other inputs
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     outside: tells which samples should score high, (N,) booleans, to check the sign of the scores
@@ -142,6 +143,7 @@ class Page(NamedTuple):
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     takes: Callable[[Sequence[Sequence[Path]]], bool] = lambda inputs: False
     reader: Callable[[Sequence[Sequence[Path]], Mapping[str, Sequence[str]], bool], Reading] = no_reader
+    choices: Mapping[str, tuple[str, ...]] = {}
     joined: Callable[[Sequence[Data]], list[Data]] = list
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (

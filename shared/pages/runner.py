@@ -114,6 +114,8 @@ class Runner:
         arguments = reading.detectors()
         options = options_of(self.page.options, form.options, self.defaults)
         options = with_class_ids(self.page, options, reading.classes)
+        if reading.held is not None:  # what is derived is a guess, which the form may have changed
+            options |= {key: value for key, value in reading.held.options.items() if key not in self.page.derived}
         self._check_sides(options, any(GROUPS in one.columns for one in arguments.values()))
         detectors = {}
         for name, one in arguments.items():

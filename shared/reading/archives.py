@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
 
 from .limits import Limits, RefusedError
 
@@ -20,7 +24,7 @@ class Archives:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.folders: dict[Path, Path] = {}  # by archive
-        self._root: TemporaryDirectory[str] | None = None
+        self._root = ""
         self._unpacked = 0
 
     def folder(self, path: Path) -> Path:
@@ -30,9 +34,10 @@ class Archives:
         a file whose path leaves it.
         """
         if path not in self.folders:
-            if self._root is None:
-                self._root = TemporaryDirectory(prefix="openworld-metrics-")
-            folder = Path(self._root.name, str(len(self.folders)), path.stem)
+            if not self._root:
+                self._root = mkdtemp(prefix="openworld-metrics-")
+                finalize(self, rmtree, self._root, ignore_errors=True)
+            folder = Path(self._root, str(len(self.folders)), path.stem)
             folder.mkdir(parents=True)
             with path.open("rb") as file:
                 self.limits.check_members(path.name, file)
@@ -69,6 +74,15 @@ class Archives:
         for path, folder in self.folders.items():
             text = text.replace(str(folder), str(path))
         return text
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Name archives, rather than the folders that they are unpacked to, in errors about values."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            error.args = tuple(self.named(part) if isinstance(part, str) else part for part in error.args)
+            raise
 
 
 def _is_hidden(name: str) -> bool:

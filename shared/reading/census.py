@@ -50,6 +50,14 @@ class Census(NamedTuple):
         return ", ".join(parts)
 
 
+class LeaveOutError(ValueError):
+    """Things that can be left out with consent, and have not been asked to be, and their number."""
+
+    def __init__(self, text: str, number: int) -> None:
+        super().__init__(text)
+        self.number = number
+
+
 def by_real_place(paths: Iterable[Path]) -> dict[str, Path]:
     """Files by their real folder and their name, so that a file that is reached in two ways is there once."""
     real = cache(os.path.realpath)

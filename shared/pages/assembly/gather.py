@@ -15,12 +15,11 @@ from ..columns.samples import Detectors, Groups
 from ..page import Page
 from ..reading.archives import some
 from ..reading.data import Data
-from ..reading.maps import FILES_OF
 from ..reading.names import IMAGE_NAMES, SAMPLE_NAMES, plain
 from .checks import check_first_class, check_order, is_used
 from .guesses import MadeOf, columns_of, source_of
 from .join import Owned, group_images, join_parts, split_images
-from .pairing import check_common, in_order_of_maps, note_on_boxes, pair
+from .pairing import check_common, note_on_boxes
 from .sizes import fitted
 
 
@@ -95,20 +94,9 @@ def gather(
         if grouped is not None:
             values[grouped.name], alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
             note += f" Images without a group count in each group: {len(alone):,} ({some(alone)})." if alone else ""
-    elif len(image_names) == 2:
-        (maps, map_names), (masks, _) = image_names.items()
-        uploaded = [_files(sources[origin[name]], made_of[name]) for name in image_names]
-        values[masks], places, note = pair(values[maps], values[masks], *uploaded)
-        in_order: dict[int, Sequence[int | None]] = {origin[maps]: [*range(len(map_names))], origin[masks]: places}
-        for name in _beside_files(page, values):
-            own = in_order.get(origin[name])
-            values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, own)
-        _fit(page, made_of, values, map_names, [place is not None for place in places])
     else:
-        for map_names in image_names.values():  # of one side alone
-            check_order(map_names)
-            for name in _beside_files(page, values):
-                values[name] = in_order_of_maps(name, values[name], sources[origin[name]], map_names, None)
+        for names in image_names.values():
+            check_order(names)
         _fit(page, made_of, values)
     names_of_images = next(iter(image_names.values()), [])
     known = sources[-1]
@@ -128,22 +116,12 @@ def _whole(image: Any) -> Any:
     return int(image) if isinstance(image, float) and image.is_integer() else image
 
 
-def _beside_files(page: Page, values: Mapping[str, Any]) -> list[str]:
-    """The columns with a value for each image, which may come in a table beside the files of maps or masks."""
-    return [column.name for column in page.columns if column.name in values and not isinstance(column, Images)]
-
-
-def _fit(
-    page: Page, made_of: MadeOf, values: dict[str, Any], names: Sequence[str] = (), has_mask: Sequence[bool] = ()
-) -> None:
+def _fit(page: Page, made_of: MadeOf, values: dict[str, Any]) -> None:
     """Resize maps to their masks, in place, if that is chosen."""
     column = next((column for column in page.columns if isinstance(column, Maps) and column.name in values), None)
-    if column is None or "references" not in values:
-        return
-    maps, masks = values[column.name], values["references"]
-    resize = made_of[column.name][0].startswith(RESIZED)
-    known = has_mask or [True] * len(maps)
-    values[column.name], values["references"] = fitted(maps, masks, names, known, resize=resize)
+    if column is not None and "references" in values:
+        resize = made_of[column.name][0].startswith(RESIZED)
+        values[column.name] = fitted(values[column.name], values["references"], resize=resize)
 
 
 def sample_names(data: Data, made_of: MadeOf, owned: Owned | None = None) -> Sequence[Any]:
@@ -187,11 +165,6 @@ def _note_on_images(
         else:
             files[side] = [*images.tolist(), *names.get("image", ())]
     return note_on_boxes(files, owned.name if owned is not None else "")
-
-
-def _files(data: Data, names: Sequence[str]) -> list[str]:
-    """All files of the upload of a list of maps or masks."""
-    return data.names[FILES_OF + names[0].removeprefix(RESIZED)]
 
 
 def _names_of_images(

@@ -28,7 +28,7 @@ class Reading(NamedTuple):
     read_as: how whole numbers of a matrix are read, one of `columns.column.READ_AS`
     missing: required columns without arrays
     unread: rows that cannot be read, and whether they are left out
-    held: what files hold that the page's own reader has read; there is nothing to choose from then
+    held: what files hold that the page's own reader has read; columns may then be made of its `choices`
     """
 
     page: Page
@@ -44,7 +44,9 @@ class Reading(NamedTuple):
 
     @property
     def num_unread(self) -> int:
-        """The number of rows that cannot be read."""
+        """The number of rows that cannot be read, or of files that are left out."""
+        if self.held is not None:
+            return sum(map(len, self.held.census.left_out.values())) if self.leaves_out else 0
         return 0 if self.unread is None else len(self.unread.rows)
 
     @property
@@ -81,9 +83,11 @@ def read(
     """
     paths = [[Path(path) for path in part or ()] for part in files]
     if page.takes(paths):
-        held = page.reader(paths, chosen or {}, leave_out)
-        empty: dict[str, list[str]] = {column.name: [] for column in page.columns}
-        return Reading(page, [], empty, empty, empty, read_as, held=held)
+        offers = {column.name: [*page.choices.get(column.name, ())] for column in page.columns}
+        guesses = {name: names[:1] for name, names in offers.items()}
+        made_of = settled(guesses, chosen or {}, offers)
+        held = page.reader(paths, made_of, leave_out)
+        return Reading(page, [], offers, guesses, made_of, read_as, leaves_out=leave_out, held=held)
     return settle(page, checked_sources(page, tables, files), chosen, read_as, leave_out)
 
 

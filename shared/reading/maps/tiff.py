@@ -1,4 +1,8 @@
-"""Check TIFF's LZW streams before they are decoded, since imagecodecs accepts codes that are not in the table."""
+"""Read TIFF files of one page with tifffile and imagecodecs, and check their LZW streams.
+
+Pillow is not used: OpenCV compresses with LZW, for which Pillow needs libtiff, which prints errors. imagecodecs accepts
+LZW codes that are not in the table, and decodes them wrongly (`test_lzw`).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ import logging
 import math
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
 from ...extras import extra
-from .pixels import check_size, of_palette
+from ..limits import check_size
 
 _CLEAR, _END, _FIRST_FREE, _FULL = 256, 257, 258, 4096
 # A run of codes begins after a code that clears the table. From the second code on, each adds an entry; the width grows
@@ -62,39 +66,25 @@ def _codes(stream: np.ndarray, bits: np.ndarray, widths: np.ndarray) -> np.ndarr
     return (three >> (24 - (bits & 7) - widths)) & ((1 << widths) - 1)
 
 
-# Read TIFF files of one page, with tifffile and imagecodecs.
-#
-# Pillow is not used: OpenCV compresses with LZW, for which Pillow needs libtiff, which prints errors.
-
-
 _QUIET = logging.NullHandler()  # tifffile's warnings about a file are not printed beside the error
 _WHITE_IS_ZERO, _PALETTE, _INKS = 0, 3, 5  # of PhotometricInterpretation
 _LZW = 5
 _MAX_TAGS = 4096  # of a page, as in tifffile
 _MAX_VALUES = 1_000_000  # of a tag, such as offsets of strips or tiles
-
-
 # none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the stated size, image formats to a size of their own
 _OF_BYTES = frozenset([1, 5, 8, 32946, 32773, 34925, 34926, 50000])
 
 
-class TiffHeader(NamedTuple):
-    """The tags of the only page of a .tiff.
+def tiff_shape(path: Path) -> tuple[int, ...]:
+    """The shape of the only page, or of its tiles if these have more pixels; only the tags are read.
 
-    shape: the shape of the page, or of its tiles if these have more pixels
-    of_bytes: whether it unpacks to exactly that size
+    Raises ValueError for several pages, too many pixels, long tags, and a compression whose unpacked size is unknown.
     """
-
-    shape: tuple[int, ...]
-    of_bytes: bool
-
-
-def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
-    """Read only the tags of a .tiff. Raises ValueError for several pages, too many pixels, and long tags."""
-    with _only_page(source) as page:
+    with _only_page(path) as page:
         check_size(page.chunks)
-        shape = max(page.shape, page.chunks, key=math.prod)
-        return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES)
+        if int(page.compression) not in _OF_BYTES:
+            raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another")
+        return tuple(max(page.shape, page.chunks, key=math.prod))
 
 
 def _check_tags(file: IO[bytes]) -> None:
@@ -118,21 +108,21 @@ def _check_tags(file: IO[bytes]) -> None:
         raise ValueError("expected one map or mask, got a file of several pages")
 
 
-def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
+def read_tiff(path: Path) -> np.ndarray:
     """The numbers of a .tiff of one page, in the dtype of the file. Raises ValueError for indices of a palette."""
-    with _only_page(source) as page:
+    with _only_page(path) as page:
         if page.photometric == _PALETTE:
             raise ValueError("expected numbers, got the indices of a palette")
         return _numbers(page)
 
 
-def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
+def read_tiff_mask(path: Path) -> np.ndarray:
     """Read a mask, (H, W) or (H, W, channels), without transparency.
 
-    Raises the errors of `pictures.mask_values`, and ValueError for inks, of which black is the highest, and if 0 is
+    Raises the errors of `of_palette`, and ValueError for inks, of which black is the highest, and if 0 is
     white (tifffile writes booleans so), since some readers invert such values.
     """
-    with _only_page(source) as page:
+    with _only_page(path) as page:
         if page.photometric == _WHITE_IS_ZERO:
             raise ValueError(
                 "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
@@ -161,17 +151,29 @@ def _numbers(page: Any) -> np.ndarray:
 
 
 @contextmanager
-def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
+def _only_page(path: Path) -> Iterator[Any]:
     """The only page of a .tiff, in tifffile's type, of at most MAX_PIXELS."""
     with extra("anomaly"):
         import imagecodecs  # noqa: F401 (tifffile needs it for compressed files, and its absence is reported here)
         import tifffile
 
     logging.getLogger("tifffile").addHandler(_QUIET)
-    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+    with path.open("rb") as file:
         _check_tags(file)
         file.seek(0)
         with tifffile.TiffFile(file) as tiff:
             page = tiff.pages[0]
             check_size(page.shape)
             yield page
+
+
+def of_palette(indices: np.ndarray, colors: np.ndarray) -> np.ndarray:
+    """The indices of a mask with a palette, (K, 3) colours, if the first is black or all are one; else their greys."""
+    if not colors[:1].any():
+        return indices
+    used = colors[np.flatnonzero(np.bincount(indices.ravel()))]
+    if (used == used[:1]).all():
+        return indices
+    if (used != used[:, :1]).any():
+        raise ValueError(f"expected a palette of greys, or one that begins with black, got {colors[0].tolist()} first")
+    return np.asarray(colors[:, 0][indices])

@@ -17,7 +17,6 @@ from PIL import Image
 
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.reading import planes
-from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.pages.serving.limits import RefusedError
