@@ -47,7 +47,7 @@ def evaluate_anomaly_folder(
 
     Parameters: maps, a folder or an archive (.zip) of a model's anomaly maps; data, of a data set, or of masks alone;
     layout, one of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest"
-    or "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
+    or "bilinear", for maps that differ in size from their masks, otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
     are void; mask_threshold, the number above which values of masks are anomalous; leave_out, whether files without a

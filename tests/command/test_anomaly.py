@@ -334,8 +334,8 @@ def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> Non
 
 def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:
     Path("maps/readme.txt").touch()
-    said = "no problems: 18 images of mvtec-ad\n" + "maps: left out 1 (no map, mask or image) of 19 files\n"
-    said += "data: left out 6 (not of the test) of 36 files\n"
+    said = "no problems: 18 images of mvtec-ad\n" + "left out: 6 other files not of the test (such as "
+    said += "data/nut/train/good/000.png), 1 other file without a map, mask or image (maps/readme.txt)\n"
     assert run(*FILES, "--list-problems") == (0, said, "")
 
 

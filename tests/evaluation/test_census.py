@@ -227,6 +227,8 @@ def test_masks_of_other_names_are_an_error_on_pages_too(tmp_path: Path, monkeypa
     for call in (evaluate_anomaly_folder, lambda *folders: read_columns("anomaly_suite", *folders)):
         with pytest.raises(ValueError, match=said):
             call("maps", "data")
+    for name in ("maps", "data"):
+        shutil.make_archive(f"upload_{name}", "zip", name)
     with pytest.raises(ValueError, match=said):
         of_page()
 

@@ -139,20 +139,20 @@ def _is_of_images(path: Path) -> bool:
 
 def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
     """The maps and masks of an upload; see `read_maps`."""
-    maps, masks = inputs
     resized, void, grouped = ([*chosen[name]] == [_CHOICES[name][i]] for name, i in _CHOSEN.items())
-    reading = read_maps(
-        maps,
-        masks,
-        resize="bilinear" if resized else None,
-        ignore_value=_VOID if void else None,
-        leave_out=leave_out,
-        limits=PAGES,
-    )
+    options: Any = {"resize": "bilinear" if resized else None, "ignore_value": _VOID if void else None}
+    try:
+        reading = read_maps(*inputs, leave_out=leave_out, limits=PAGES, **options)
+        load(reading, PAGES)
+    except (ValueError, TypeError) as error:  # which name files by their place on the server
+        for path in (path for paths in inputs for path in paths):
+            error.args = tuple(
+                part.replace(f"{path.parent}/", "") if isinstance(part, str) else part for part in error.args
+            )
+        raise
     for columns in reading.models.values():
         if not grouped:
             columns.pop("groups", None)
-    load(reading, PAGES)
     return reading
 
 

@@ -77,6 +77,11 @@ class Tree(NamedTuple):
         """The paths of the files in the folder, sorted."""
         return [*self.files]
 
+    @property
+    def where(self) -> str:
+        """The folder in words of an error; nothing for files that lie in several."""
+        return f" in {self.root}" if all(path == self.root / name for name, path in self.files.items()) else ""
+
     def path(self, name: str) -> Path:
         """The path of a file, or of one that is not there."""
         return self.files.get(name, self.root / name)
@@ -736,10 +741,11 @@ def _pair_images(
             problems.append(Problem(path, text, "of an image that has another"))
         else:
             map_of[same[0]] = file
+    where = tree.where
     for image in images:
         if image not in map_of and image.stem not in unclear:
-            where = f"{image.defect}/{image.stem}.tiff" if len(by_stem[image.stem]) > 1 else f"{image.stem}.tiff"
-            text = f"expected its map {image.category}/…/{where} in {tree.root}, got none"
+            name = f"{image.defect}/{image.stem}.tiff" if len(by_stem[image.stem]) > 1 else f"{image.stem}.tiff"
+            text = f"expected its map {image.category}/…/{name}{where}, got none"
             problems.append(Problem(image.files[0], text, "without a map"))
     return [(image, tree.path(map_of[image])) for image in images if image in map_of], problems
 
@@ -761,12 +767,13 @@ def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]
             problems.append(Problem(path, text, "of an image that has another"))
         else:
             by_name[image.name] = image, path
+    where = tree.where
     near = {_folded(place): tree.path(file) for file, place in zip(files, places)}
     for image, name in zip(images, names):
         if image.name not in by_name:
             like = near.get(_folded(name))
             hint = f"; {like} has nearly that name" if like else ""
-            text = f"expected its map {image.name}.tiff in {tree.root}, got none{hint}"
+            text = f"expected its map {image.name}.tiff{where}, got none{hint}"
             problems.append(Problem((*image.masks, *image.files)[0], text, "without a map"))
     return [by_name[name] for name in sorted(by_name)], problems
 

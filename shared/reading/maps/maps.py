@@ -234,6 +234,9 @@ def load(reading: Reading, limits: Limits) -> None:
         with reading.archives.naming():
             for image, path in files.pairs:
                 for file in (path, *image.masks):
+                    if file.suffix.lower() == ".npz":
+                        with file.open("rb") as content:
+                            limits.check_members(str(file), content)
                     total += 8 * math.prod(stated_shape(file))
                     limits.check_unpacked(str(file), total)
         columns |= {name: [*column] if isinstance(column, Maps) else column for name, column in columns.items()}

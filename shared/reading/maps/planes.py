@@ -146,7 +146,8 @@ def _plane(array: np.ndarray, expected: str, kinds: str) -> np.ndarray:
     if plane.dtype.kind == "f" and np.isnan(plane).any():
         row, column = np.argwhere(np.isnan(plane))[0].tolist()
         raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
-    return plane
+    # in the byte order of the machine, without which a float64 would be taken for a narrow type
+    return plane.astype(plane.dtype.newbyteorder("="), copy=False)
 
 
 def _read_array(path: Path) -> np.ndarray:

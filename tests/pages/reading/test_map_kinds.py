@@ -16,10 +16,12 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics.pages.assembly.reading import read
-from openworld_metrics.pages.reading import planes
-from openworld_metrics.pages.runner import Runner
+from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.pages.serving.limits import RefusedError
+from openworld_metrics.reading.limits import PAGES
+from openworld_metrics.reading.maps import planes
+from openworld_metrics.reading.maps.maps import load, read_maps
 from tests.pages.assembly.test_several import called, runner_of, show
 
 RNG = np.random.default_rng(0)
@@ -93,7 +95,6 @@ def test_an_archive_of_each_kind(
     (given,) = read(runner.page, [None, None], files).detectors().values()
     assert "2 have no mask and count as normal: good/0, good/1." in given.note
     assert all(np.array_equal(found, one) for found, one in zip(given.columns["predictions"], maps))
-    assert {one.dtype.newbyteorder("=") for one in given.columns["predictions"]} == {maps.dtype.newbyteorder("=")}
     found = show(runner, files)
     expected = runner.results({"predictions": maps, "references": MASKS > 0}, {})
     assert json.loads(found.json) == expected
@@ -108,7 +109,7 @@ def test_archives_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, m
         packed(tmp_path / "one.zip", {f"{name}.tiff": tiff(one) for name, one in zip(NAMES, columns["one"])}),
         packed(tmp_path / "two.zip", {f"{name}.npy": npy(one) for name, one in zip(NAMES, columns["two"])}),
     ]
-    masks = packed(tmp_path / "references.zip", {f"{name}.png": png(one) for name, one in zip(NAMES, MASKS)})
+    masks = packed(tmp_path / "references.zip", {f"{name[5:]}.png": png(one) for name, one in zip(NAMES, MASKS)})
     found = show(runner, [archives, [masks]])
     expected = {
         name: runner.results({"predictions": maps, "references": MASKS > 0}, {}) for name, maps in columns.items()
@@ -119,7 +120,7 @@ def test_archives_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, m
 
 
 def test_files_one_by_one(runner: Runner, tmp_path: Path) -> None:
-    """Several planes are maps of an image each; a stack and a vector stay arrays of the names of their files."""
+    """Several planes are maps of an image each; stacks and vectors are arrays of the names of their files."""
     for i, one in enumerate(MAPS):
         (tmp_path / f"{i}.npy").write_bytes(npy(one))
         (tmp_path / f"{i}_mask.tiff").write_bytes(tiff(MASKS[i]))
@@ -129,13 +130,19 @@ def test_files_one_by_one(runner: Runner, tmp_path: Path) -> None:
     alone = [tmp_path / f"{i}.npy" for i in range(4)]
     masks = [tmp_path / f"{i}_mask.tiff" for i in range(4)]
     stacks, scores = [tmp_path / "predictions.npy"], [tmp_path / "image_scores.npy"]
-    columns = {"predictions": MAPS, "references": MASKS > 0, "image_scores": [0.1, 0.9, 0.5, 0.4]}
-    expected = runner.results(columns, {})
-    for maps in (alone, stacks):
-        for truth in (masks, [tmp_path / "references.npz"]):
-            assert json.loads(show(runner, [maps + scores, truth]).json) == expected
-    assert [*read_maps(alone + scores).arrays] == ["predictions", "image_scores"]
-    assert read_maps(alone[:1]).arrays["0"].shape == (5, 6), "a plane alone is an array of its name, as ever"
+    columns = {"predictions": MAPS, "references": MASKS > 0}
+    assert json.loads(show(runner, [alone, masks]).json) == runner.results(columns, {})
+    columns["image_scores"] = [0.1, 0.9, 0.5, 0.4]
+    arrays = [stacks + scores, [tmp_path / "references.npz"]]
+    assert json.loads(show(runner, arrays).json) == runner.results(columns, {})
+    for files in ([stacks, masks], [[tmp_path / "0.tiff", *scores], masks]):
+        (tmp_path / "0.tiff").write_bytes(tiff(MAPS[0]))
+        with pytest.raises(RefusedError, match="expected all maps and masks in files of one image, or all in arrays"):
+            show(runner, files)
+    single = [[alone[0]], [tmp_path / "single.npy"]]
+    single[1][0].write_bytes(npy(MASKS[0] > 0))
+    (given,) = read(runner.page, [None, None], single).detectors().values()
+    assert np.shape(given.columns["predictions"]) == (1, 5, 6), "a plane alone is an array of its name, as ever"
 
 
 def npy_of(shape: str, kind: str = "<f4") -> bytes:
@@ -164,18 +171,27 @@ def tiff_of(count: int = 1, **sides: int) -> bytes:
 
 SHORT = tiff(MAPS[0], compression="zlib")[:-40]
 REFUSED: dict[str, tuple[str, bytes, str]] = {
-    "damaged": ("a.tiff", SHORT, "cannot be read as tiff: "),
-    "part": ("a.tiff", tiff(MAPS[0])[:9], "cannot be read as tiff: not a TIFF file, or a part of one"),
-    "no tiff": ("a.tiff", b"nonsense", "cannot be read as tiff: not a TIFF file"),
+    "damaged": ("a.tiff", SHORT, "a.tiff: "),
+    "part": ("a.tiff", tiff(MAPS[0])[:9], "not a TIFF file, or a part of one"),
+    "no tiff": ("a.tiff", b"nonsense", "not a TIFF file"),
     "NaN": (
         "a.npy",
         npy(np.full((2, 3), np.nan)),
-        "cannot be read as npy: expected numbers, got NaN at row 0, column 0",
+        "expected numbers, got NaN at row 0, column 0",
     ),
-    "stack": ("a.npy", npy(MAPS), r"cannot be read as npy: expected one map \(H, W\), got the shape \(4, 5, 6\)"),
-    "pickle": ("a.npy", npy(np.array([[{}]], object)), "cannot be read as npy: expected numbers, got object"),
-    "two arrays": ("a.npz", npz(MAPS[0], MAPS[0]), "cannot be read as npz: expected one array, got 2"),
-    "colour": ("a.png", png(np.zeros((2, 2, 3), np.uint8)), "expected a grey image"),
+    "stack": ("a.npy", npy(MAPS), r"expected one map \(H, W\), got the shape \(4, 5, 6\)"),
+    "pickle": ("a.npy", npy(np.array([[{}]], object)), "expected numbers as numpy.save writes them, got objects"),
+    "two arrays": ("a.npz", npz(MAPS[0], MAPS[0]), "expected one array, got 2"),
+    "colour": (
+        "a.png",
+        png(np.zeros((2, 2, 3), np.uint8)),
+        "expected a map, which is a grey .png of one channel",
+    ),
+    "white is zero": (
+        "a_mask.tiff",
+        tiff(MASKS[0], photometric="miniswhite"),
+        "got one in which 0 is white; save it in 8 bits",
+    ),
 }
 STATED: dict[str, tuple[str, bytes, str]] = {
     "page": ("a.tiff", tiff_of(ImageWidth=100_000, ImageLength=100_000), "expected 1 to 89,478,485 pixels"),
@@ -185,16 +201,11 @@ STATED: dict[str, tuple[str, bytes, str]] = {
     "places": ("a.tiff", tiff_of(1_000_001, TileOffsets=8), "expected tags of at most 1,000,000 values, got more"),
     "pages": ("a.tiff", tiff(MAPS[:2], photometric="minisblack", metadata=None), "got a file of several pages"),
     "picture": ("a.tiff", tiff(np.zeros((16, 16), np.uint8), compression="jpeg"), "got another"),
-    "npy": ("a.npy", npy_of("(100000, 100000)"), "expected 1 to 89,478,485 pixels"),
-    "npy in bytes": ("a.npy", npy_of("(9000, 9000)"), "at most 200,000,000 bytes unpacked, not 648,000,000"),
+    "npy": ("a.npy", npy_of("(100000, 100000)"), "no whole .npy file"),
+    "npy in bytes": ("a.npy", npy_of("(9000, 9000)"), "no whole .npy file"),
     "npz": ("a.npz", npz_of(npy_of("(9000, 9000)")), "at most 200,000,000 bytes unpacked, not 648,000,000"),
     "npz of lzma": ("a.npz", npz_of(b"", zipfile.ZIP_LZMA), "expected an archive as numpy.savez writes it"),
     "npz of many": ("a.npz", npz_of(b"", members=limits.MAX_MEMBERS + 1), "archives of at most 5,000 files"),
-    "white is zero": (
-        "a_mask.tiff",
-        tiff(MASKS[0], photometric="miniswhite"),
-        "got one in which 0 is white; save it in 8 bits",
-    ),
 }
 
 
@@ -203,16 +214,28 @@ def test_what_is_refused(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """With the name of the file; and what says that it is too large, before it is unpacked."""
     name, content, message = {**REFUSED, **STATED}[case]
     if case in STATED:
-        monkeypatch.setattr(planes, "read_array", lambda *_: pytest.fail("unpacked"))
-    archive = packed(tmp_path / "maps.zip", {f"cut/{name}": content})
-    with pytest.raises(RefusedError, match=message) as raised:
-        (read_masks if "mask" in name else read_maps)([archive])
-    assert f"cut/{name}: " in str(raised.value)
-    assert str(tmp_path) not in str(raised.value)
-    assert "\n" not in str(raised.value)
+        for read in ("_unpacked", "read_tiff", "read_tiff_mask", "_mask_values"):
+            monkeypatch.setattr(planes, read, lambda *_: pytest.fail("unpacked"))
+    fine = {"cut/a.npy": npy(MAPS[0]), "cut/a.png": png(MASKS[0])}
+    files = (
+        [("cut/a.npy", "maps"), (f"cut/{name}", "masks")]
+        if "mask" in name
+        else [(f"cut/{name}", "maps"), ("cut/a.png", "masks")]
+    )
+    archives = [
+        packed(tmp_path / f"{side}.zip", {file: fine.get(file, content) if file != f"cut/{name}" else content})
+        for file, side in files
+    ]
+    with pytest.raises(ValueError, match=message) as raised:
+        load(read_maps(*archives, limits=PAGES), PAGES)
+    said = explain(raised.value)
+    assert f"/{name}: " in said
+    assert str(tmp_path) not in said
+    assert "\n" not in said
 
 
 def test_two_kinds_of_one_map(tmp_path: Path) -> None:
-    archive = packed(tmp_path / "maps.zip", {"cut/0.png": png(MASKS[0]), "cut/0.tiff": tiff(MAPS[0])})
-    with pytest.raises(RefusedError, match=r"expected one file of each image, got cut/0.png and cut/0.tiff"):
-        read_maps([archive])
+    maps = packed(tmp_path / "maps.zip", {"cut/0.png": png(MASKS[0]), "cut/0.tiff": tiff(MAPS[0])})
+    masks = packed(tmp_path / "masks.zip", {"cut/0.png": png(MASKS[0])})
+    with pytest.raises(ValueError, match=r"maps.zip/cut/0.tiff: expected one map of cut/0, got cut/0.png too"):
+        read_maps([maps], [masks])
