@@ -38,10 +38,11 @@ def look(reading: Reading, rows: bool = True, held: Mapping[str, Any] | None = N
 
     Raises the errors of `assembly.detectors`.
     """
-    data = preview(reading.page, reading.sources, reading.made_of, rows)
-    options = {name: value for data in reading.sources for name, value in data.options.items()}
     if reading.held is not None:
         data, options = contents(reading.held.contents), dict(reading.held.options)
+    else:
+        data = preview(reading.page, reading.sources, reading.made_of, rows)
+        options = {name: value for source in reading.sources for name, value in source.options.items()}
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.command.cli import main
 from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.files import page_of
@@ -23,6 +21,7 @@ from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.reading.census import Census, LeaveOutError
 from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
+from tests.conftest import Run
 from tests.evaluation.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 
 PAGE = page_of("anomaly_suite")
@@ -212,33 +211,33 @@ def arrays(column: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", WRITE)
-def test_one_reader(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_reader(case: str, tmp_path: Path, run: Run) -> None:
     WRITE[case](tmp_path)
     inputs = places(tmp_path)
     (found, error), (shown, said) = outcome(of_python, inputs), outcome(of_page, inputs)
     assert error == said
-    result = CliRunner().invoke(main, ["anomaly", "--maps", str(inputs[0]), "--data", str(inputs[1])])
+    code, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1])
     if found is None or shown is None:
-        assert (found, shown, result.exit_code) == (None, None, 2)
+        assert (found, shown, code) == (None, None, 2)
         first = error.partition(" (the first of")[0]
-        assert first in result.stderr.replace(f"{tmp_path}/", "")
+        assert first in errors.replace(f"{tmp_path}/", "")
         return
-    assert result.exit_code == 0, result.stderr
+    assert code == 0, errors
     assert {name: arrays(column) for name, column in found[0].items()} == {
         name: arrays(column) for name, column in shown[0].items()
     }
     assert found[1:] == shown[1:]
-    record = json.loads(result.stdout)
+    record = json.loads(output)
     computed = AnomalySuite().compute(**read_maps(*inputs).columns)
     for key in ("image_auroc", "pixel_auroc", "aupro@0.3"):
         assert record[key] == pytest.approx(computed[key], abs=1e-12), key
-    table = {name: row for name, row in zip(record["groups"]["group"], record["groups"]["pixel_auroc"])}
+    table = dict(zip(record["groups"]["group"], record["groups"]["pixel_auroc"]))
     if "groups" in computed:
         assert dict(zip(computed["groups"]["group"], computed["groups"]["pixel_auroc"])).items() >= table.items()
 
 
 @pytest.mark.parametrize("case", ["a mask without a map", "two maps", "another kind", "a missing map"])
-def test_leaving_out(case: str, tmp_path: Path, root: Path) -> None:
+def test_leaving_out(case: str, tmp_path: Path, root: Path, run: Run) -> None:
     """With consent the rest is read by every door, and what is left out is a line of the census."""
     WRITE[case](tmp_path)
     inputs = places(tmp_path)
@@ -252,14 +251,13 @@ def test_leaving_out(case: str, tmp_path: Path, root: Path) -> None:
     events = Events(runner)
     assert events.upload(form)["leave"] == {"value": "Leave out 1 file", "visible": True, "__type__": "update"}
     changes = events.leave(form)
-    assert changes["leave_out"]
+    assert changes["leave_out"], changes["read"]
     assert "Left out: " in changes["read"]["value"]
     results = json.loads(runner.show(form._replace(leave_out=True)).json)
     assert results == AnomalySuite().compute(**reading.columns)
-    arguments = ["anomaly", "--maps", str(inputs[0]), "--data", str(inputs[1]), "--leave-out"]
-    result = CliRunner().invoke(main, arguments)
-    assert f"left out: {reading.census.text()}" in result.stderr
-    record = json.loads(result.stdout)
+    _, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1], "--leave-out")
+    assert f"left out: {reading.census.text()}" in errors
+    record = json.loads(output)
     assert record["evaluation"]["left_out"] == reading.census.text()
     assert record["pixel_auroc"] == pytest.approx(results["pixel_auroc"], abs=1e-12)
 
