@@ -18,8 +18,8 @@ from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.listing import list_models
 from ..reading.maps.maps import file_problems
+from ..reading.maps.pairing import list_models
 from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder

@@ -16,8 +16,8 @@ from ..metric.bootstrap import ByGroup, assembled
 from ..metric.groups import ALL, as_parts
 from ..metric.results import Results
 from ..metric.states import joined
-from ..reading.maps.listing import AnomalyMaps, check_names, list_anomaly_maps
 from ..reading.maps.maps import map_reader, pattern_of
+from ..reading.maps.pairing import AnomalyMaps, check_names, list_anomaly_maps
 from ..reading.progress import progress_bar
 from ..reading.reading import Place
 from ..written.flat import KINDS

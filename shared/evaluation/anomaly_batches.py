@@ -10,8 +10,8 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.maps import reduced_maps
-from ..reading.maps.listing import AnomalyMaps
 from ..reading.maps.maps import MapAndMask, Pair, groups_of, read_ahead, sample_ids
+from ..reading.maps.pairing import AnomalyMaps
 from ..reading.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
 from .category_options import options_of

@@ -11,8 +11,8 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..metric.bootstrap import as_resamples
 from ..metric.results import Results
 from ..reading.images import image_size
-from ..reading.maps.listing import AnomalyMaps
 from ..reading.maps.maps import Pair, groups_of
+from ..reading.maps.pairing import AnomalyMaps
 from ..reading.maps.planes import read_map
 from .anomaly_run import AnomalyRun
 

@@ -18,8 +18,8 @@ from PIL import Image
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.pages.files import read_columns
 from openworld_metrics.reading.census import Census, LeaveOutError
-from openworld_metrics.reading.maps.listing import AnomalyMaps, list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask
 
 NAMES = ("alpha", "Beta", "kapp\u00e9", "pi o", "077", "v1.5", "x_1", "Part0")

@@ -20,8 +20,8 @@ from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.pages.files import read_columns
 from openworld_metrics.reading.maps import planes as map_files
 from openworld_metrics.reading.maps.layouts import NAMES
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import anomalous_pixels
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask, write_tree
 

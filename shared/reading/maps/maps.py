@@ -24,8 +24,9 @@ from ..progress import progress_bar
 from ..reading import Input, Place, Reading
 from ..reasons import named
 from .layouts import TITLES
-from .listing import AnomalyImage, AnomalyMaps, check_names, key_of, list_models
+from .listing import AnomalyImage, key_of
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
+from .pairing import AnomalyMaps, check_names, list_models
 from .planes import read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")

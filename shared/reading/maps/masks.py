@@ -13,7 +13,8 @@ from ...arrays.checks import as_bool, as_int, as_real
 from ..json import parse_json
 from ..limits import size_text
 from ..reasons import named
-from .listing import AnomalyImage, AnomalyMaps
+from .listing import AnomalyImage
+from .pairing import AnomalyMaps
 from .planes import anomalous_pixels, read_invalid, read_masks_values
 
 MAX_AREA = 2**53

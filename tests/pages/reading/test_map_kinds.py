@@ -132,7 +132,7 @@ def test_files_one_by_one(runner: Runner, tmp_path: Path) -> None:
     stacks, scores = [tmp_path / "predictions.npy"], [tmp_path / "image_scores.npy"]
     columns = {"predictions": MAPS, "references": MASKS > 0}
     assert json.loads(show(runner, [alone, masks]).json) == runner.results(columns, {})
-    columns["image_scores"] = [0.1, 0.9, 0.5, 0.4]
+    columns["image_scores"] = np.asarray([0.1, 0.9, 0.5, 0.4])
     arrays = [stacks + scores, [tmp_path / "references.npz"]]
     assert json.loads(show(runner, arrays).json) == runner.results(columns, {})
     for files in ([stacks, masks], [[tmp_path / "0.tiff", *scores], masks]):
@@ -214,7 +214,7 @@ def test_what_is_refused(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """With the name of the file; and what says that it is too large, before it is unpacked."""
     name, content, message = {**REFUSED, **STATED}[case]
     if case in STATED:
-        for read in ("_unpacked", "read_tiff", "read_tiff_mask", "_mask_values"):
+        for read in ("_unpacked", "_tiff", "_tiff_mask", "_mask_values"):
             monkeypatch.setattr(planes, read, lambda *_: pytest.fail("unpacked"))
     fine = {"cut/a.npy": npy(MAPS[0]), "cut/a.png": png(MASKS[0])}
     files = (

@@ -270,7 +270,7 @@ def test_several_models(tmp_path: Path) -> None:
     write_map(other / "b.npy", scores(9))
     named = read_maps({"first": tmp_path / "maps", "second": other}, tmp_path / "data")
     alike = read_maps([tmp_path / "maps", other], tmp_path / "data")
-    assert [*named.models], [*alike.models] == (["first", "second"], ["maps", "other"])
+    assert ([*named.models], [*alike.models]) == (["first", "second"], ["maps", "other"])
     assert not np.array_equal(named.models["first"]["predictions"][1], named.models["second"]["predictions"][1])
     with pytest.raises(ValueError, match="expected one model, got first, second"):
         named.columns  # noqa: B018
