@@ -10,6 +10,7 @@ from .boxes.named import class_ids, read_names
 from .boxes.opening import read_detections, read_references
 from .boxes.voc import read_voc
 from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
+from .maps.maps import read_maps
 from .tables.scores import Scores, read_scores, score_files
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "read_detections",
     "read_dict_predictions",
     "read_dicts",
+    "read_maps",
     "read_names",
     "read_references",
     "read_scores",

@@ -329,6 +329,7 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         if not layout.united:
             problems += _repeated(own, "mask")
         cloud = None if layout.clouds is None else tree.path(layout.clouds.format(defect=defect, stem=stem))
+        own = own if layout.united else own[:1]
         listed.append(AnomalyImage(category, place, defect, stem, anomalous, file, tuple(own), cloud))
     if not listed:
         problems.append(Problem(tree.root, f"expected test images {layout.images}.png, got none", "without images"))
@@ -356,17 +357,18 @@ def _listed_category(category: str, tree: Tree, layout: Layout, needs_masks: boo
     by_place: dict[str, AnomalyImage] = {}
     problems = []
     for image, mask in read_list(path, folder):
+        file, *own = (tree.path(each.relative_to(folder).as_posix()) for each in (image, mask) if each is not None)
         place = place_of(image.relative_to(folder).as_posix())
         if place in by_place:
             problems.append(Problem(path, f"expected {place} once, got it again", "listed again"))
-        masks = () if mask is None or not (needs_masks or mask.is_file()) else (mask,)
+        masks = tuple(each for each in own if needs_masks or each.is_file())
         wanted = f"expected the file that {path} lists, got none"
-        problems += [Problem(file, wanted, "missing") for file in (image, *masks) if not file.is_file()]
+        problems += [Problem(each, wanted, "missing") for each in (file, *masks) if not each.is_file()]
         parts = place.split("/")
         defect = parts[-3] if len(parts) > 2 else ""
-        by_place[place] = AnomalyImage(category, place, defect, parts[-1], mask is not None, image, masks)
-    used = {file for image in by_place.values() for file in image.files}
-    left_out = {path: OUTSIDE for name, path in tree.files.items() if folder / name not in used}
+        by_place[place] = AnomalyImage(category, place, defect, parts[-1], mask is not None, file, masks)
+    used = {each for image in by_place.values() for each in image.files}
+    left_out = {each: OUTSIDE for each in tree.files.values() if each not in used}
     return [by_place[name] for name in sorted(by_place)], problems, left_out
 
 

@@ -139,11 +139,12 @@ def list_models(
         files = Tree.of(places, archives, but=every)
         folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
         listed = {
-            name: find_maps(Tree.of(paths, archives, but=places), folder, archives, guess=layout is None)
-            for name, paths in models.items()
+            name: find_maps(Tree.of(paths, archives, but=places), folder, archives) for name, paths in models.items()
         }
         listed = _aligned(listed)
-        return {name: _without_problems(each) for name, each in listed.items()} if leave_out else listed
+        if leave_out:
+            listed = {name: _without_problems(each) for name, each in listed.items()}
+        return {name: _with_categories(each) for name, each in listed.items()} if layout is None else listed
 
 
 def list_anomaly_maps(maps: Place | Sequence[Place], data: Place | Sequence[Place], **choices: Any) -> AnomalyMaps:
@@ -227,7 +228,7 @@ def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
     return listed._replace(pairs=pairs, wrong=[], left_out=left_out, leaves_out=True)
 
 
-def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives, *, guess: bool = True) -> AnomalyMaps:
+def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMaps:
     """Find the map of each test image: the file with the image's stem in a folder with the category's name.
 
     A folder in between with the name of a defect selects that defect's images; it is required if several images of the
@@ -235,18 +236,14 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives, *, guess: boo
     path, or to the only one whose path is an end of its own, or the other way round, without folders such as test and
     ground_truth; others belong to normal images.
 
-    Parameters: tree, the files of the maps; data, as `list_anomaly_images` returns it; guess, whether folders of maps
-    are categories if each holds images with and without an anomaly, where the data set is a plain folder.
+    Parameters: tree, the files of the maps; data, as `list_anomaly_images` returns it.
     Returns the images with their maps, and problems, after those of the data set: images and masks without a map, two
     maps of one image, maps without an image, files that may be maps of another kind.
     """
     files = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES]
     left_out: dict[Path, str] = {**data.left_out}
-    guessed = False
     if data.layout is None:
         pairs, problems = _pair_masks(tree, files, data.images)
-        if guess and not problems and not data.problems:
-            pairs, guessed = _with_categories(pairs)
     else:
         pairs, problems, left = _pair_categories(tree, files, data, data.layout)
         left_out |= left
@@ -258,21 +255,22 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives, *, guess: boo
             else:
                 wanted = "expected a map, as .tiff, .npy, .npz or .png, got another file"
                 problems.append(Problem(path, wanted, "of another kind"))
-    return AnomalyMaps(data, tree, pairs, [*data.problems, *problems], left_out, archives, guessed)
+    return AnomalyMaps(data, tree, pairs, [*data.problems, *problems], left_out, archives)
 
 
-def _with_categories(pairs: Pairs) -> tuple[Pairs, bool]:
+def _with_categories(listed: AnomalyMaps) -> AnomalyMaps:
     """Images of a plain folder by category: the folders of their maps, if each holds images of both classes."""
-    parts = [key_of(place_of(image.name)).split("/")[:-1] for image, _ in pairs]
+    pairs = [] if listed.wrong or listed.data.layout is not None else listed.pairs
+    parts = [key_of(image.name).split("/")[:-1] for image, _ in pairs]
     depth = next((i for i in range(min(map(len, parts), default=0)) if len({part[i] for part in parts}) > 1), None)
     if depth is None:
-        return pairs, False
+        return listed
     folders: dict[str, Pairs] = defaultdict(list)
     for (image, path), part in zip(pairs, parts):
         folders[part[depth]].append((image._replace(category=part[depth]), path))
     if not all(_has_both([image for image, _ in own]) for own in folders.values()):
-        return pairs, False
-    return [pair for _, own in sorted(folders.items()) for pair in own], True
+        return listed
+    return listed._replace(pairs=[pair for _, own in sorted(folders.items()) for pair in own], guessed=True)
 
 
 def _has_both(images: Sequence[AnomalyImage]) -> bool:
@@ -386,18 +384,17 @@ def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]
     category = images[0].category if images else ""
     places = [key_of(place_of(file)) for file in files]
     names = _telling([key_of(image.name) for image in images], places)
-    by_name: dict[str, tuple[AnomalyImage, Path]] = {}
+    by_name: dict[str, tuple[AnomalyImage, str]] = {}
     problems = []
     for file, at in zip(files, matched(places, names, strip=True, cut=True)):
         place, path = place_of(file), tree.path(file)
         stem = place.rpartition("/")[2]
         image = AnomalyImage(category, place, "", stem, False, None, ()) if at is None else images[at]
         if image.name in by_name:
-            other = by_name[image.name][1].relative_to(tree.root)
-            text = f"expected one map of {image.name}, got {other} too"
+            text = f"expected one map of {image.name}, got {by_name[image.name][1]} too"
             problems.append(Problem(path, text, "of an image that has another"))
         else:
-            by_name[image.name] = image, path
+            by_name[image.name] = image, file
     where = tree.where
     near = {_folded(place): tree.path(file) for file, place in zip(files, places)}
     for image, name in zip(images, names):
@@ -406,7 +403,7 @@ def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]
             hint = f"; {like} has nearly that name" if like else ""
             text = f"expected its map {image.name}.tiff{where}, got none{hint}"
             problems.append(Problem((*image.masks, *image.files)[0], text, "without a map"))
-    return [by_name[name] for name in sorted(by_name)], problems
+    return [(image, tree.path(file)) for _, (image, file) in sorted(by_name.items())], problems
 
 
 def _folded(name: str) -> str:
