@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -82,18 +82,6 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
     if twice:
         raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
     return sorted(files, key=lambda file: file.label)
-
-
-def labels_of_others(paths: Sequence[Path], suffixes: Collection[str]) -> list[str]:
-    """The labels of the files in archives without these suffixes, which are not read."""
-    archives = [path for path in paths if path.suffix.lower() == ".zip"]
-    labels = []
-    for path in archives:
-        with zipfile.ZipFile(path) as archive:
-            names = [PurePosixPath(info.filename) for info in archive.infolist() if not info.is_dir()]
-        unread = [name for name in names if name.suffix.lower() not in suffixes and not _is_hidden(name)]
-        labels += [Member(str(name), path, folder=path.stem if len(archives) > 1 else "").label for name in unread]
-    return labels
 
 
 def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:

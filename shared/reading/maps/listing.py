@@ -75,7 +75,8 @@ class Tree(NamedTuple):
     @property
     def where(self) -> str:
         """The folder in words of an error; nothing for files that lie in several."""
-        return f" in {self.root}" if all(path == self.root / name for name, path in self.files.items()) else ""
+        name, path = next(iter(self.files.items()), ("", self.root))
+        return f" in {self.root}" if path == self.root / name else ""
 
     def path(self, name: str) -> Path:
         """The path of a file, or of one that is not there."""

@@ -26,12 +26,11 @@ from ..reasons import named
 from .layouts import TITLES
 from .listing import AnomalyImage, key_of
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
-from .pairing import AnomalyMaps, check_names, list_models
+from .pairing import MAPS, AnomalyMaps, check_names, list_models, some
 from .planes import read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
-_NAMED = 5  # images in a note
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 Pair = tuple[AnomalyImage, Path]  # an image, and its map
@@ -88,15 +87,14 @@ def read_maps(
         at = {(image.category, image.name): (image, path) for image, path in each.pairs}
         pairs = [at[image.category, image.name] for image, _, _ in rows]
         columns[name] = _columns(_Files(read, pairs), [group for _, _, group in rows], pattern, options["ignore_value"])
-    images = [image for image, _ in listed.pairs]
-    several = len({image.category for image in images}) > 1 and listed.data.layout is not None
+    several = len({image.category for image, _, _ in rows}) > 1 and listed.data.layout is not None
     names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
     return Reading(
         "anomaly_suite",
         columns,
         {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
-        _guesses(listed) if layout is None else [],
-        _notes(models, dict(zip(images, names)) if len(names) == len(images) else {}),
+        [] if layout is not None else _guesses(listed),
+        _notes(models, names, [image for image, _, _ in rows]),
         listed.census,
         _contents(models),
         images=names,
@@ -150,36 +148,27 @@ def _columns(
 def _guesses(listed: AnomalyMaps) -> list[str]:
     if listed.data.layout is not None:
         return [f"The data set is laid out as {listed.data.layout.title} (layout {listed.data.layout.name})."]
-    if not listed.guessed:
-        return []
     categories = list(dict.fromkeys(image.category for image, _ in listed.pairs))
-    return [f"Folders are categories: {_some(categories)} (layout folders: one group)."]
+    return [f"Folders are categories: {some(categories)} (layout folders: one group)."] if listed.guessed else []
 
 
-def _notes(models: Mapping[str, AnomalyMaps], names: Mapping[AnomalyImage, str]) -> list[str]:
-    listed = next(iter(models.values()))
-    notes = [f"{len(listed.pairs):,} maps, paired with their masks by name."]
-    if without := sorted(name for image, name in names.items() if not image.masks and not image.anomalous):
-        notes.append(f"{len(without):,} have no mask and count as normal: {_some(without)}.")
-    for each in models.values():
-        if each.census.left_out:
-            notes.append(f"Left out: {each.census.text()}.")
-    first = listed.pairs[0][1]
-    if first.suffix.lower() == ".png" and read_map(first).dtype.itemsize == 1:
-        notes.append("Maps of 8 bits hold at most 256 scores, so that many tie.")
+def _notes(models: Mapping[str, AnomalyMaps], names: Sequence[str], images: Sequence[AnomalyImage]) -> list[str]:
+    first, path = next(iter(models.values())), next(iter(models.values())).pairs[0][1]
+    notes = [f"{len(first.pairs):,} maps, paired with their masks by name."]
+    if without := sorted({name for name, image in zip(names, images) if not image.masks and not image.anomalous}):
+        notes.append(f"{len(without):,} have no mask and count as normal: {some(without)}.")
+    notes += [f"Left out: {each.census.text()}." for each in models.values() if each.census.left_out]
+    with first.archives.naming():
+        if path.suffix.lower() == ".png" and read_map(path).dtype.itemsize == 1:
+            notes.append("Maps of 8 bits hold at most 256 scores, so that many tie.")
     return list(dict.fromkeys(notes))
 
 
 def _contents(models: Mapping[str, AnomalyMaps]) -> list[str]:
     listed = next(iter(models.values()))
-    used = ", ".join(f"{number:,} {kind}" for kind, number in listed.census.used.items() if kind != "maps")
-    title = TITLES.get(listed.data.layout_name, "a folder")
+    used = ", ".join(f"{number:,} {kind}" for kind, number in listed.census.used.items() if kind != MAPS)
     maps = ", ".join(f"{name}: {len(each.pairs):,} maps" for name, each in models.items())
-    return [maps, f"{title}: {used or 'no masks'}"]
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+    return [maps, f"{TITLES.get(listed.data.layout_name, 'a folder')}: {used or 'no masks'}"]
 
 
 class MapSizeError(ValueError):

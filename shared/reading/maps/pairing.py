@@ -176,7 +176,9 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
     }
     every, common = set().union(*held.values()), set.intersection(*held.values())
     if sum(map(len, held.values())) > len(every) > len(common):
-        lacking = "; ".join(f"{path.name} lacks {_some(every - own)}" for path, own in held.items() if every - own)
+        lacking = "; ".join(
+            f"{path.name} lacks {some(sorted(every - own))}" for path, own in held.items() if every - own
+        )
         raise ValueError(
             f"expected maps of the same images from each model, got {len(every - common):,} images that not all have: "
             f"{lacking}. If these are data sets, put their masks into archives of the same names"
@@ -187,9 +189,9 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
     return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
 
 
-def _some(names: Collection[str]) -> str:
+def some(names: Collection[str]) -> str:
     """The first names, and the number of others."""
-    first = sorted(names)[:5]
+    first = [*names][:5]
     return ", ".join(first) + (f" and {len(names) - len(first):,} more" if len(names) > len(first) else "")
 
 
