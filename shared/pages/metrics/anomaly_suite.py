@@ -122,9 +122,9 @@ _CHOICES = {
 
 def _are_files_of_images(inputs: Sequence[Sequence[Path]]) -> bool:
     """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column."""
-    given = [path for paths in inputs for path in paths]
+    files = [path for paths in inputs for path in paths]
     alone = all(len(paths) == 1 and paths[0].suffix.lower() in _ARRAYS for paths in inputs if paths)
-    return bool(given) and not alone and all(map(_is_of_images, given))
+    return bool(files) and not alone and all(map(_is_of_images, files))
 
 
 def _is_of_images(path: Path) -> bool:

@@ -146,7 +146,7 @@ def key_of(place: str) -> str:
 
 
 def as_paths(places: Place | Sequence[Place]) -> list[Path]:
-    """One or several places as paths."""
+    """The paths of one place, or of several: files, folders and archives."""
     return [Path(places)] if isinstance(places, (str, os.PathLike)) else [*map(Path, places)]
 
 
@@ -165,7 +165,7 @@ def _folder_of(path: Path, archives: Archives | None) -> Path | None:
 
 
 class Problem(NamedTuple):
-    """What is wrong with the name of a file, or with a file that lacks another.
+    """A problem of a file's name, or of a file that lacks another.
 
     text: what was expected of it, and what came
     reason: why it can be left out, in words of a census

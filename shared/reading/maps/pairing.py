@@ -190,7 +190,7 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
 
 
 def some(names: Collection[str]) -> str:
-    """The first names, and the number of others."""
+    """The first five names, with commas, and the number of the others."""
     first = [*names][:5]
     return ", ".join(first) + (f" and {len(names) - len(first):,} more" if len(names) > len(first) else "")
 
