@@ -47,13 +47,14 @@ class Tree(NamedTuple):
     def of(cls, places: Place | Sequence[Place], archives: Archives | None = None, but: Iterable[Path] = ()) -> Tree:
         """The files of folders, archives and single files, without those below other folders inside them.
 
-        Raises ValueError for a place that does not exist, and for two files of one name.
+        Raises ValueError for a place that does not exist, for two files of one name, and for more than the limits.
         """
         paths = as_paths(places)
         folders = {path: _folder_of(path, archives) for path in paths}
         roots = {folder.resolve() for folder in folders.values() if folder is not None}
         outside = [place for path in but if (place := path.resolve()) not in roots]
         several, files = len(roots) > 1, dict[str, Path]()
+        direct = [path for path in paths if path.is_file()]
         for path, folder in folders.items():
             for file in [path] if folder is None else files_below(folder, None):
                 if outside and any(file.resolve().is_relative_to(other) for other in outside):
@@ -63,6 +64,9 @@ class Tree(NamedTuple):
                 if name in files:
                     raise ValueError(f"{file}: expected files of different names, got two; a .zip keeps folders apart")
                 files[name] = file
+                direct += [file] if folder == path else []
+        if archives is not None:
+            archives.limits.check_files(dict.fromkeys(direct))
         alone = folders[paths[0]] if len(paths) == 1 else None
         above = os.path.commonpath([path.parent.resolve() for path in paths]) if alone is None else ""
         return cls(alone or Path(above), dict(sorted(files.items())))

@@ -218,17 +218,19 @@ class Maps(Sequence[Any]):
 
 
 def load(reading: Reading, limits: Limits) -> None:
-    """Read all files, whose sizes are checked first. Raises RefusedError for more than the limits allow."""
+    """Read all files, whose sizes are checked first. Raises RefusedError for more than the limits allow of an input."""
+    pairs = [pair for columns in reading.models.values() for pair in columns["predictions"].files.pairs]
+    inputs = ([path for _, path in pairs], [mask for image, _ in pairs for mask in image.masks])
+    with reading.archives.naming():
+        for files in inputs:
+            total = 0
+            for file in dict.fromkeys(files):
+                if file.suffix.lower() == ".npz":
+                    with file.open("rb") as content:
+                        limits.check_members(str(file), content)
+                total += 8 * math.prod(stated_shape(file))
+                limits.check_unpacked(str(file), total)
     for columns in reading.models.values():
-        files, total = columns["predictions"].files, 0
-        with reading.archives.naming():
-            for image, path in files.pairs:
-                for file in (path, *image.masks):
-                    if file.suffix.lower() == ".npz":
-                        with file.open("rb") as content:
-                            limits.check_members(str(file), content)
-                    total += 8 * math.prod(stated_shape(file))
-                    limits.check_unpacked(str(file), total)
         columns |= {name: [*column] if isinstance(column, Maps) else column for name, column in columns.items()}
 
 

@@ -133,7 +133,6 @@ def list_models(
         for name, paths in [(MASKS, places), *((MAPS, paths) for paths in models.values())]:
             if not paths:
                 raise ValueError(f"{name}: expected a folder, an archive or files, got none")
-            limits.check_files([path for path in paths if path.is_file()])
         if shared := next((path for path in places if path.resolve() in every), None):
             raise ValueError(f"{shared}: expected maps in another folder than their masks, got one folder for both")
         files = Tree.of(places, archives, but=every)

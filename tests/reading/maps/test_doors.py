@@ -324,10 +324,10 @@ def test_void_and_resized_on_the_page(tmp_path: Path, root: Path) -> None:
 
 def test_limits(tmp_path: Path) -> None:
     pairs(tmp_path, "a", "b")
-    small = Limits("pages", 3, 10**9, 10**9, 8 * 3 * MASK.size - 1, 9, 9)
+    small = Limits("pages", 3, 10**9, 10**9, 8 * 2 * MASK.size - 1, 9, 9)
     reading = read_maps(tmp_path / "maps", tmp_path / "data", limits=small)
-    with pytest.raises(RefusedError, match=r"b.png: pages take at most 2,879 bytes unpacked, not 2,880") as raised:
+    with pytest.raises(RefusedError, match=r"b.npy: pages take at most 1,919 bytes unpacked, not 1,920") as raised:
         load(reading, small)
-    assert explain(raised.value).startswith("…/b.png: ")
+    assert explain(raised.value).startswith("…/b.npy: ")
     with pytest.raises(RefusedError, match="pages take at most 1 files at once, not 2"):
         read_maps([*(tmp_path / "maps").iterdir()], tmp_path / "data", limits=small._replace(files=1))
