@@ -34,8 +34,8 @@ class Limits(NamedTuple):
     columns: int
 
     def check_files(self, paths: Iterable[Path]) -> None:
-        """Raise RefusedError for too many files, or too many bytes, without reading them."""
-        paths = [*paths]
+        """Raise RefusedError for too many files, or too many bytes, without reading them; not for links to nothing."""
+        paths = [path for path in paths if path.exists()]
         if len(paths) > self.files:
             raise RefusedError(f"{self.door} take at most {self.files:,} files at once, not {len(paths):,}")
         sizes = [path.stat().st_size for path in paths]
