@@ -13,13 +13,13 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..evaluation.anomaly import evaluate_maps
 from ..evaluation.anomaly_comparison import compared_runs
 from ..evaluation.anomaly_intervals import RESAMPLES, quick_options, without_intervals
-from ..evaluation.anomaly_text import check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.anomaly_text import per_image_csv, save_anomaly_results
 from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.listing import list_anomaly_maps
 from ..reading.maps.maps import file_problems
+from ..reading.maps.pairing import list_models
 from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
@@ -55,8 +55,8 @@ second or less; with --confidence-level, all have intervals. In a pipe they are 
     lists=("--category",),
     help=_HELP,
 )
-@click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
-@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder of the data set, or of masks.")
+@click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder or .zip of a model's maps.")
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder or .zip of the data, or of masks.")
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
@@ -67,8 +67,9 @@ second or less; with --confidence-level, all have intervals. In a pipe they are 
 )
 @click.option("--mask-threshold", type=float, help="Mask values above it are anomalous.  [default: 0 and one value]")
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
+@click.option("--leave-out", is_flag=True, help="Leave out unpaired files, and others whose names are a problem.")
 @click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
-@click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
+@click.option("--compare", type=click.Path(path_type=Path), help="Another model's maps of the same images.")
 @printing(*PRINTED)
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option(
@@ -90,16 +91,20 @@ def anomaly(
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     form = form_of(form, percent)
-    folders = [maps] if compare is None else [maps, compare]
-    _check_outputs(save, per_image, report, [data, *folders])
+    folders = {"maps": maps} if compare is None else {"maps": maps, "compare": compare}
+    _check_outputs(save, per_image, report, [data, *folders.values()])
     options = {**_options(arguments), "per_image": per_image is not None}
     reading = {name: arguments[name] for name in ("resize", "void_where_invalid", "mask_threshold")}
-    which = {"layout": arguments["layout"], "categories": arguments["categories"] or None}
-    models = [list_anomaly_maps(folder, data, **which, needs_masks=needs_masks(options)) for folder in folders]
+    which: dict[str, Any] = {name: arguments[name] or None for name in ("layout", "categories")}
+    which |= {"needs_masks": needs_masks(options), "leave_out": arguments["leave_out"]}
+    models = [*list_models(folders, data, **which).values()]
     if arguments["list_problems"]:
         names = ("ignore_value", "regions")
         _list_problems(models, reading | {name: options[name] for name in names if name in options})
         return
+    for model in models:
+        if model.leaves_out and model.census.left_out:
+            warn(f"left out: {model.census.text()}")
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     shown = on_terminal() or report is not None
     quick = quick_options(models, options, reported=report is not None) if shown else {}
@@ -119,7 +124,6 @@ def anomaly(
     first, *others = runs
     results, other, comparison = without_intervals(first, options) if quick else first.results, None, None
     for other in others:
-        check_same_images(first, other)
         comparison = compared_runs(first, other, **{**options, **quick})
         bare = differences(results, other.results) if quick else comparison
         results = {**results, "other": other.results, "comparison": bare}
@@ -190,9 +194,5 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
         click.get_current_context().exit(2)
     count = len(models[0].pairs)
     show(f"no problems: {count:,} images of {models[0].data.layout_name}")
-    for model in models:
-        folders = {"maps": model.folder, "data": model.data.folder}
-        for name, counted in model.census.items():
-            if counted.left_out and (name == "maps" or model is models[0]):
-                reasons = ", ".join(f"{number:,} ({reason})" for reason, number in sorted(counted.left_out.items()))
-                show(f"{folders[name]}: left out {reasons} of {counted.there:,} files")
+    for text in dict.fromkeys(model.census.text() for model in models if model.census.left_out):
+        show(f"left out: {text}")

@@ -6,7 +6,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
@@ -18,10 +17,11 @@ from ..metric.groups import ALL, as_parts
 from ..metric.results import Results
 from ..metric.signature import changed_options, signature_of
 from ..metric.states import joined
-from ..reading.maps.listing import AnomalyMaps, list_anomaly_maps
-from ..reading.maps.maps import check_names, map_reader
+from ..reading.maps.maps import map_reader, pattern_of
+from ..reading.maps.pairing import AnomalyMaps, check_names, list_anomaly_maps
 from ..reading.progress import progress_bar
-from .anomaly_batches import check_pattern, members_of, read_category
+from ..reading.reading import Place
+from .anomaly_batches import members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 from .category_options import by_category, check_categories, needs_masks, options_of, with_only_values, with_void
@@ -30,8 +30,8 @@ _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 
 
 def evaluate_anomaly_folder(
-    maps: str | Path,
-    data: str | Path,
+    maps: Place | Sequence[Place],
+    data: Place | Sequence[Place],
     *,
     layout: str | None = None,
     categories: Sequence[str] | None = None,
@@ -39,17 +39,19 @@ def evaluate_anomaly_folder(
     sample_pattern: str | None = None,
     void_where_invalid: bool = False,
     mask_threshold: float | None = None,
+    leave_out: bool = False,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
-    Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout, one
-    of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest" or
-    "bilinear", for maps that differ in size from their masks, which are otherwise an error; sample_pattern, a regular
+    Parameters: maps, a folder or an archive (.zip) of a model's anomaly maps; data, of a data set, or of masks alone;
+    layout, one of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest"
+    or "bilinear", for maps that differ in size from their masks, otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
-    are void; mask_threshold, the number above which values of masks are anomalous; progress, whether to show a bar on a
+    are void; mask_threshold, the number above which values of masks are anomalous; leave_out, whether files without a
+    partner, or with other problems of names, are left out; progress, whether to show a bar on a
     terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of values by
     category, such as the thresholds that `openworld-metrics threshold` fits.
 
@@ -64,7 +66,7 @@ def evaluate_anomaly_folder(
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
     masks = needs_masks(options)
-    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories, needs_masks=masks)
+    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories, needs_masks=masks, leave_out=leave_out)
     reading: dict[str, Any] = {
         "resize": resize,
         "void_where_invalid": void_where_invalid,
@@ -90,10 +92,7 @@ def evaluate_maps(
     Parameters: listed, as `list_anomaly_maps` returns it; curves, whether to keep the curves of each group.
     """
     check_names(listed)
-    if sample_pattern is None and listed.data.layout is not None:
-        sample_pattern = listed.data.layout.samples
-    if sample_pattern is not None:
-        check_pattern(sample_pattern)
+    samples = pattern_of(listed, sample_pattern)
     if listed.data.layout is None:  # a plain folder, whose name says nothing
         options = with_only_values(options)
     check_categories(options, (image.category for image, _ in listed.pairs))
@@ -119,7 +118,7 @@ def evaluate_maps(
     with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             # one category at a time, to free its pixels after its results
-            metric, scored = read_category(listed, [*pairs], read, judged, bar.update, sample_pattern)
+            metric, scored = read_category(listed, [*pairs], read, judged, bar.update, samples)
             images += scored
             results, own = metric.results_by_group(category)
             if curves:
@@ -136,7 +135,9 @@ def evaluate_maps(
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
     reading = {"resize": resize, "void_where_invalid": void_where_invalid, "mask_threshold": mask_threshold}
-    record |= {**reading, "sample_pattern": sample_pattern}
+    record |= {**reading, "sample_pattern": samples and samples.pattern}
+    if listed.leaves_out:
+        record["left_out"] = listed.census.text()
     moved = {name: value for name, value in reading.items() if value}
     summary = assembled(suite, by_group, replicates)._replace(
         signature=signature_of(suite, {**settings, **moved}), options=changed_options(suite, {**settings, **moved})
@@ -176,7 +177,7 @@ def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[s
     options = {name: plain_value(value) for name, value in settings.items()}
     return {
         "maps": str(listed.folder),
-        "data": str(listed.data.folder),
+        "data": str(listed.data_folder),
         "layout": listed.data.layout_name,
         "categories": sorted({image.category for image, _ in listed.pairs}),
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from re import Pattern
 from typing import Any
 
 import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.maps import reduced_maps
-from ..reading.maps.listing import AnomalyImage, AnomalyMaps
-from ..reading.maps.maps import MapAndMask, read_ahead
+from ..reading.maps.maps import MapAndMask, Pair, groups_of, read_ahead, sample_ids
+from ..reading.maps.pairing import AnomalyMaps
 from ..reading.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
 from .category_options import options_of
 
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22
-Pair = tuple[AnomalyImage, Path]  # with its map
 Reader = Callable[[Pair], MapAndMask]
-
-
-def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
-    """The names of a category's groups: its own, or one for each defect."""
-    category, layout = pairs[0][0].category, listed.data.layout
-    if layout is None or not layout.by_defect:
-        return [category]
-    defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
-    return [f"{category}/{defect}" for defect in defects] or [category]
 
 
 def read_category(
@@ -38,12 +27,12 @@ def read_category(
     read: Reader,
     options: Mapping[str, Any],
     progress: Callable[[int], object] = lambda images: None,
-    sample_pattern: str | None = None,
+    samples: Pattern[str] | None = None,
 ) -> tuple[AnomalySuite, list[ScoredImage]]:
     """A metric with the images of a category, grouped if its defects are judged separately, and the image scores.
 
     Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
-    `sample_pattern` finds the samples that images show (see `sample_ids`).
+    `samples` finds the samples that images show (see `sample_ids`).
     """
     metric = AnomalySuite(**options_of(options, pairs[0][0].category))
     groups = groups_of(listed, pairs)
@@ -52,8 +41,8 @@ def read_category(
     for batch, contents in batches_of(pairs, read_ahead(read, pairs)):
         scored = scored_images(batch, contents, metric.image_reduction)
         names = [f"{each.category}/{each.defect}" if each.anomalous else None for each, _ in batch]
-        samples = None if sample_pattern is None else sample_ids(batch, sample_pattern)
-        add_images(metric, contents, scored, names if by_defect else None, samples)
+        ids = None if samples is None else sample_ids(batch, samples)
+        add_images(metric, contents, scored, names if by_defect else None, ids)
         images += scored
         progress(len(batch))
     return metric, images
@@ -109,29 +98,3 @@ def add_images(
         groups=groups,
         samples=samples,
     )
-
-
-def check_pattern(sample_pattern: str) -> re.Pattern[str]:
-    """Check a regular expression with the id of a sample as its first group."""
-    try:
-        pattern = re.compile(sample_pattern)
-    except (re.error, TypeError) as error:
-        raise ValueError(f"sample_pattern: expected a regular expression, got {sample_pattern!r}: {error}") from error
-    if not pattern.groups:
-        raise ValueError(f"sample_pattern: expected a group, as in '^([^_]+)_', got {sample_pattern!r}")
-    return pattern
-
-
-def sample_ids(batch: Sequence[Pair], sample_pattern: str) -> list[str]:
-    """The ids of the samples in the images: the first group of a pattern in the images' names.
-
-    Raises ValueError, with the name of the image, if it does not match.
-    """
-    pattern = check_pattern(sample_pattern)
-    ids = []
-    for image, path in batch:
-        match = pattern.search(image.name)
-        if match is None or not match[1]:
-            raise ValueError(f"{path}: expected a name in which {sample_pattern!r} finds a sample, got {image.name!r}")
-        ids.append(match[1])
-    return ids

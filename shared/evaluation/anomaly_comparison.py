@@ -9,7 +9,7 @@ from typing import Any
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..comparison import Comparison, compared, differences_of_parts
 from ..metric.bootstrap import ByGroup, Part
-from ..reading.maps.maps import map_reader, reading_options
+from ..reading.maps.maps import map_reader, pattern_of, reading_options
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
 from .category_options import options_of, with_only_values, with_void
@@ -38,14 +38,17 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     if level is None:
         return table
     record = first.results["evaluation"]
-    pattern, judged = record["sample_pattern"], with_void(options, record["void_where_invalid"])
+    samples, judged = (
+        pattern_of(first.listed, record["sample_pattern"]),
+        with_void(options, record["void_where_invalid"]),
+    )
     readers = [map_reader(run.listed, **reading_options(record)) for run in (first, second)]
     categories = zip(*(groupby(run.listed.pairs, key=lambda pair: pair[0].category) for run in (first, second)))
 
     def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
         for (category, own), (_, theirs) in categories:
             models = [
-                read_category(run.listed, [*pairs], read, judged, sample_pattern=pattern)[0]
+                read_category(run.listed, [*pairs], read, judged, samples=samples)[0]
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
             prepared = [model.prepared(category) for model in models]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..metric.results import Results
-from ..reading.maps.listing import AnomalyImage, AnomalyMaps
+from ..reading.maps.listing import AnomalyImage
+from ..reading.maps.pairing import AnomalyMaps
 from .anomaly_curves import Curves
 
 

@@ -92,31 +92,21 @@ def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
     """
     table, files = images_table(run), _files_of(run)
     places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
-    columns = {**table, "map": [files[place].map_file for place in places]}
-    columns["mask"] = [";".join(map(str, files[place].image.masks)) for place in places]
+    columns = {**table, "map": [run.listed.archives.named(str(files[place].map_file)) for place in places]}
+    columns["mask"] = [run.listed.archives.named(";".join(map(str, files[place].image.masks))) for place in places]
     if other:
         theirs, maps = images_table(other), _files_of(other)
         at = {row: i for i, row in enumerate(zip(theirs["group"], theirs["image"]))}
         order = [at[row] for row in zip(table["group"], table["image"])]
         own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
         columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
-        columns["other_map"] = [maps[place].map_file for place in places]
+        columns["other_map"] = [other.listed.archives.named(str(maps[place].map_file)) for place in places]
     return csv_text([columns, *zip(*columns.values())])
 
 
 def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:
     """The images of a run, by category and name."""
     return {(image.image.category, image.image.name): image for image in run.images}
-
-
-def check_same_images(first: AnomalyRun, second: AnomalyRun) -> None:
-    """Raise ValueError unless two models have maps of the same images."""
-    names = [{(image.image.category, image.image.name) for image in run.images} for run in (first, second)]
-    folders = [run.results["evaluation"]["maps"] for run in (first, second)]
-    for own, others, folder in ((*names, folders[1]), (*names[::-1], folders[0])):
-        if own - others:
-            category, name = min(own - others)
-            raise ValueError(f"{folder}: expected a map of {name} of {category}, as from the other model, got none")
 
 
 def save_anomaly_results(results: Results, path: str | Path) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from ..arrays.arrays import widen
 from ..extras import extra
 from ..reading.images import SUFFIXES, image_size
+from ..reading.limits import size_text
 from ..reading.maps.maps import read_ahead
-from ..reading.maps.pixels import size_text
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
 from ..reading.places import files_below
 from ..reading.progress import progress_bar

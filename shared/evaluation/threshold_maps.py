@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import widen
+from ..reading.limits import size_text
 from ..reading.maps.listing import Tree, is_note, suffix_of
 from ..reading.maps.maps import read_ahead
-from ..reading.maps.pixels import size_text
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
 from ..reading.progress import progress_bar
 from ..reading.reasons import named

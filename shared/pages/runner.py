@@ -115,8 +115,11 @@ class Runner:
         reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
         arguments = reading.arguments()
         options = options_of(self.page.options, form.options, self.defaults)
-        options = with_class_ids(self.page, options, reading.reading.classes)
-        reading.reading.check(options)
+        held = reading.reading
+        # what is derived is a guess, which the form may have changed
+        implied = {key: value for key, value in held.options.items() if key not in self.page.derived}
+        options = with_class_ids(self.page, {**options, **implied}, held.classes)
+        held.check(options)
         self._check_sides(options, any(GROUPS in one.columns for one in arguments.values()))
         detectors = {}
         for name, one in arguments.items():

@@ -10,6 +10,7 @@ from .boxes.dicts import read_dict_predictions, read_dicts
 from .boxes.reading import read_boxes, read_detections, read_names, read_references
 from .boxes.voc import read_voc
 from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
+from .maps.maps import read_maps
 from .read import read
 from .reading import Reading
 from .rows.scores import Scores, read_scores, score_files
@@ -27,6 +28,7 @@ __all__ = [
     "read_detections",
     "read_dict_predictions",
     "read_dicts",
+    "read_maps",
     "read_names",
     "read_references",
     "read_scores",

@@ -12,9 +12,7 @@ from pathlib import Path, PurePosixPath
 from shutil import rmtree
 from tempfile import mkdtemp
 
-from .census import LeftOutError
 from .limits import Limits, RefusedError
-from .reasons import with_text
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
@@ -61,22 +59,22 @@ class Archives:
         return folder
 
     def folder(self, path: Path) -> Path:
-        """The folder of an archive.
+        """The folder of an archive, named like the archive.
 
         Raises RefusedError for an archive that is too large, damaged, encrypted, or packed in an unusual way, and for
         a file whose path leaves it.
         """
         if path not in self._of_archives:
-            folder = self._made(str(path))
+            folder = self._made(str(path), path.stem)
             with path.open("rb") as file:
                 self.limits.check_members(path.name, file)
                 self._unpack(path, folder)
             self._of_archives[path] = folder
         return self._of_archives[path]
 
-    def _made(self, name: str) -> Path:
-        folder = Path(self._root, str(len(self.folders)))
-        folder.mkdir()
+    def _made(self, name: str, last: str = "") -> Path:
+        folder = Path(self._root, str(len(self.folders)), last)
+        folder.mkdir(parents=True)
         self.folders[folder] = name
         return folder
 
@@ -116,12 +114,8 @@ class Archives:
         try:
             yield
         except (ValueError, TypeError) as error:
-            text = self.named(str(error))
-            if text == str(error):
-                raise
-            if isinstance(error, (LeftOutError, RefusedError)):
-                raise type(error)(text) from error
-            raise with_text(error, text) from error
+            error.args = tuple(self.named(part) if isinstance(part, str) else part for part in error.args)
+            raise
 
 
 def _is_hidden(name: str) -> bool:

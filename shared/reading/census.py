@@ -19,7 +19,11 @@ LeftOut = dict[tuple[str, str], Sequence[str]]  # names by kind and reason
 
 
 class LeftOutError(ValueError):
-    """What would be left out without having been asked for."""
+    """Things that would be left out without having been asked for, and their number."""
+
+    def __init__(self, text: str, number: int) -> None:
+        super().__init__(text)
+        self.number = number
 
 
 class Census(NamedTuple):
@@ -97,7 +101,7 @@ def unused(kind: str, reason: str, errors: Mapping[str, str], leave_out: bool) -
     if errors and not leave_out:
         what = f"out {_counted(len(errors), kind)}" if len(errors) > 1 else "it out"
         first = next(iter(errors.values()))
-        raise LeftOutError(f"{first}; to leave {what}, use leave_out=True, the command's --leave-out")
+        raise LeftOutError(f"{first}; to leave {what}, use leave_out=True, the command's --leave-out", len(errors))
     return {(kind, reason): [*errors]}
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+MAX_PIXELS = 89_478_485  # of a map, mask or photograph, as in Pillow
+_MAX_SIDE = (1 << 16) - 1  # as in JPEG; each line takes memory, however short it is
 _MEMBER = 400  # bytes of a member's entry in the list of an archive's contents
 _JSON = (".json", ".jsonl")
 
 
 class Limits(NamedTuple):
-    """What a door takes.
+    """Limits of what a door takes.
 
     door: its name in errors
     files, size: the number of files of an input, and their bytes
@@ -36,8 +39,8 @@ class Limits(NamedTuple):
         return path.name if self is PAGES else str(path)
 
     def check_files(self, paths: Iterable[Path]) -> None:
-        """Raise RefusedError for too many files, or too many bytes, without reading them."""
-        paths = [*paths]
+        """Raise RefusedError for too many files, or too many bytes, without reading them; not for links to nothing."""
+        paths = [path for path in paths if path.exists()]
         if len(paths) > self.files:
             raise RefusedError(f"{self.door} take at most {self.files:,} files at once, not {len(paths):,}")
         sizes = [path.stat().st_size for path in paths]
@@ -77,3 +80,25 @@ class RefusedError(ValueError):
 PAGES = Limits("pages", 200, 50_000_000, 10_000_000, 200_000_000, 5_000, 5_000, 200)
 _ANY = 10**12
 COMMANDS = Limits("commands", _ANY, 10**15, 10**15, 10**11, 10**7, 10**6, 10**6)
+
+
+def size_text(shape: Sequence[int]) -> str:
+    """The size of a map as text, rows × columns.
+
+    >>> size_text((480, 640))
+    '480 × 640'
+    """
+    return " × ".join(map(str, shape))
+
+
+def check_size(shape: Sequence[int], *, is_array: bool = False) -> None:
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or _MAX_SIDE.
+
+    A NumPy array may have one longer row, such as a cloud of points.
+    """
+    pixels = math.prod(shape)
+    too_long = max(shape, default=0) > _MAX_SIDE and not (is_array and pixels == max(shape))
+    if not 0 < pixels <= MAX_PIXELS or too_long:
+        raise ValueError(
+            f"expected 1 to {MAX_PIXELS:,} pixels, at most {_MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
+        )

@@ -1,4 +1,4 @@
-"""What files hold, as columns of a metric: the one way from files to `compute`, for commands, pages and Python."""
+"""Readings of files, as columns of a metric: the one way from files to `compute`, for commands, pages and Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Input = Place | Sequence[Place] | Mapping[str, Place | Sequence[Place]]
 
 @dataclass
 class Reading:
-    """What files hold.
+    """Contents of files.
 
     metric: the name of the metric
     models: the columns of each model, by its name: the arguments of `compute`

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..extras import extra
 from ..reading.images import find_images
-from ..reading.maps.pixels import check_size
+from ..reading.limits import check_size
 from ..reading.reasons import named
 from ..reading.rows.inputs import file_of, read_column
 

@@ -23,7 +23,7 @@ from openworld_metrics.evaluation.anomaly_text import anomaly_summary
 from openworld_metrics.evaluation.differences import differences
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports.charts import Line, curves_svg
 from tests.command.terminal import on_terminal
@@ -334,8 +334,8 @@ def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> Non
 
 def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:
     Path("maps/readme.txt").touch()
-    said = "no problems: 18 images of mvtec-ad\n" + "maps: left out 1 (no map, mask or image) of 19 files\n"
-    said += "data: left out 6 (not of the test) of 36 files\n"
+    said = "no problems: 18 images of mvtec-ad\n" + "left out: 6 other files not of the test (such as "
+    said += "data/nut/train/good/000.png), 1 other file without a map, mask or image (maps/readme.txt)\n"
     assert run(*FILES, "--list-problems") == (0, said, "")
 
 

@@ -17,8 +17,9 @@ from PIL import Image
 
 from openworld_metrics import read as read_files
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.maps.listing import AnomalyMaps, list_anomaly_maps
+from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask
 
 NAMES = ("alpha", "Beta", "kapp\u00e9", "pi o", "077", "v1.5", "x_1", "Part0")
@@ -142,6 +143,10 @@ def on_disk(folder: str) -> int:
     return sum(not any(part.startswith(".") for part in path.parts) for path in files)
 
 
+def total(census: Census) -> int:
+    return sum(map(census.there, {*census.used, *(kind for kind, _ in census.left_out)}))
+
+
 def of_command(listed: AnomalyMaps) -> list[tuple[bytes, bytes]]:
     """The contents of all pairs, or the error."""
     if problems := file_problems(listed):
@@ -153,7 +158,7 @@ def of_command(listed: AnomalyMaps) -> list[tuple[bytes, bytes]]:
 
 def of_page() -> list[tuple[bytes, bytes]]:
     """The same from archives of the two folders, as a page reads them."""
-    archives = [shutil.make_archive(f"upload_{name}", "zip", name) for name in ("maps", "data")]
+    archives = ["upload_maps.zip", "upload_data.zip"]
     columns = read_files("anomaly_suite", *archives).columns
     pairs = zip(columns["predictions"], columns["references"])
     return sorted((one.astype(np.float32).tobytes(), np.asarray(mask, bool).tobytes()) for one, mask in pairs)
@@ -185,10 +190,19 @@ def test_nothing_is_lost(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for _ in range(rng.randint(1, 2)):
             files = [path for one in made for path in one if path is not None and path.is_file()]
             suspects += DAMAGES[rng.choice([*DAMAGES])](rng.choice(files))
+    for name in ("maps", "data"):
+        shutil.make_archive(f"upload_{name}", "zip", name)
     listed = list_anomaly_maps("maps", "data")
     if not listed.problems:
-        for name, counted in listed.census.items():
-            assert counted.there == on_disk(name) == sum(counted.used.values()) + sum(counted.left_out.values())
+        assert total(listed.census) == on_disk("maps") + on_disk("data")
+    for maps, data in (("maps", "data"), ("upload_maps.zip", "upload_data.zip")):
+        try:
+            left = list_anomaly_maps(maps, data, leave_out=True)
+        except LeftOutError:
+            assert listed.problems
+            continue
+        assert total(left.census) == on_disk("maps") + on_disk("data")
+        assert left.census.used == listed.census.used or listed.problems
     (found, error), (shown, refused) = outcome(lambda: of_command(listed)), outcome(of_page)
     assert (found, error is None) == (shown, refused is None)
     for words in filter(None, (error, refused)):
@@ -213,6 +227,8 @@ def test_masks_of_other_names_are_an_error_on_pages_too(tmp_path: Path, monkeypa
     for call in (evaluate_anomaly_folder, lambda *folders: read_files("anomaly_suite", *folders).columns):
         with pytest.raises(ValueError, match=said):
             call("maps", "data")
+    for name in ("maps", "data"):
+        shutil.make_archive(f"upload_{name}", "zip", name)
     with pytest.raises(ValueError, match=said):
         of_page()
 

@@ -17,7 +17,7 @@ from openworld_metrics.evaluation.detection import compare_detections
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking import prepared as rows
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests.command.test_anomaly import Run, run as run  # the fixture
 from tests.evaluation.trees import Drawn, write_maps, write_tree
 

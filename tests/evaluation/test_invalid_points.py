@@ -11,8 +11,8 @@ import pytest
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests.conftest import Run
 from tests.evaluation.trees import CATEGORIES, INVALID, Drawn, write_map, write_mask, write_tree
 

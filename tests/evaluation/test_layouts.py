@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import AnomalySuite
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.reading.maps.layouts import NAMES
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests.evaluation.trees import CATEGORIES, TREES, Drawn, write_tree
 
 OPTIONS = {"integration_limits": [0.3, 0.05], "image_reduction": 5}
@@ -130,9 +130,12 @@ def test_a_folder_of_masks_below_folders(tmp_path: Path) -> None:
             place = tmp_path / "deep" / folder / path.stem.split("_")[0] / path.name
             place.parent.mkdir(exist_ok=True)
             shutil.copy(path, place.with_stem(f"{path.stem}_mask") if folder == "data" else place)
-    found = evaluate_anomaly_folder(tmp_path / "deep" / "maps", tmp_path / "deep" / "data")
-    assert found["groups"] == wanted["groups"]
-    assert found["groups"]["images"] == [len(made)]
+    deep = tmp_path / "deep" / "maps", tmp_path / "deep" / "data"
+    assert evaluate_anomaly_folder(*deep, layout="folders")["groups"] == wanted["groups"]
+    found = evaluate_anomaly_folder(*deep)  # folders with images of both classes are categories
+    assert found["groups"]["group"] == ["nut", "screw"]
+    assert wanted["groups"]["images"] == [len(made)]
+    assert sum(found["groups"]["images"]) == len(made)
 
 
 def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:

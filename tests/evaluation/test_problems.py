@@ -20,8 +20,8 @@ from openworld_metrics import read as read_files
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.reading.maps import planes as map_files
 from openworld_metrics.reading.maps.layouts import NAMES
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import anomalous_pixels
 from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask, write_tree
 
@@ -533,8 +533,10 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"pages.tiff: expected one map"):
         map_files.read_map(tmp_path / "pages.tiff")
     Image.new("L", (4, 4)).save(tmp_path / "eight.png")
-    with pytest.raises(ValueError, match=r"eight.png: expected a map, which is a .png of 16 bits .* got L$"):
-        map_files.read_map(tmp_path / "eight.png")
+    assert map_files.read_map(tmp_path / "eight.png").dtype == np.uint8
+    Image.new("RGB", (4, 4)).save(tmp_path / "colour.png")
+    with pytest.raises(ValueError, match=r"colour.png: expected a map, which is a grey .png of one channel, got RGB$"):
+        map_files.read_map(tmp_path / "colour.png")
 
 
 def test_nothing_is_printed_beside_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

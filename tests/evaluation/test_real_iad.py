@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests.evaluation.trees import write_tree
 
 

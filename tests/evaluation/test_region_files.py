@@ -12,8 +12,8 @@ from PIL import Image
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 
 LABELS: dict[str, Any] = {"regions": "labels", "integration_limits": [1.0, 0.2]}
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems, resized_map
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from tests.evaluation.trees import SHAPE, write_map, write_tree
 

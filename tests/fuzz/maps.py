@@ -11,8 +11,8 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map, read_mask_values
 from tests.fuzz.contents import content, damaged_content
 from tests.fuzz.damage import damaged

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.pages.assembly.test_pairing import MAPS, MASKS, packed, save
+from tests.pages.data.test_pairing import MAPS, MASKS, packed, save
 
 Table = np.ndarray
 Columns = dict[str, Any]

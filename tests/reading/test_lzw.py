@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.reading.maps.tiff import check_lzw
+from openworld_metrics.reading.maps.planes import check_lzw, read_map
 
 imagecodecs = pytest.importorskip("imagecodecs")
 Image = pytest.importorskip("PIL.Image")

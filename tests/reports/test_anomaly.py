@@ -19,7 +19,7 @@ from openworld_metrics.evaluation import anomaly_intervals
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
 from openworld_metrics.evaluation.anomaly_run import AnomalyRun
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports import write_anomaly_report
 from openworld_metrics.reports.anomaly import numbers as report_numbers

@@ -14,7 +14,7 @@ from PIL import Image
 from openworld_metrics import evaluation, reports
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.loading import metric_class
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests import cases
 from tests.detection import scenes
 from tests.evaluation import trees

@@ -15,7 +15,7 @@ from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.image_errors import detection_errors
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
-from openworld_metrics.reading.maps.listing import list_anomaly_maps
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports import draw_differences, draw_oscr, write_anomaly_report
 from openworld_metrics.reports.charts import histogram_svg

@@ -10,6 +10,8 @@ import gradio as gr
 import pandas as pd
 
 from ...reading.census import LeftOutError
+from ...reading.maps.maps import MapSizeError
+from ...reading.rows.kinds import RESIZED, Maps
 from ...reading.rows.metrics import LAYOUTS
 from ..data import Data, read
 from ..form.address import from_query, options_of_title, place_of, query_of, query_of_place
@@ -31,14 +33,16 @@ LOAD = ("place", "example", "held", "tables", "read_as", "photographs", *_LOOK)
 
 
 class _Failure(NamedTuple):
-    """Why data cannot be used: what was read of them, the message, and whether resizing the maps, or leaving out what
-    cannot be used, would resolve it.
+    """Why data cannot be used: what was read of them, the message, and what would resolve it.
+
+    resizable: whether to resize the maps would
+    number: the number of things that could be left out
     """
 
     reading: Data | None
     text: str
     resizable: bool = False
-    omissible: bool = False
+    number: int = 0
 
 
 class Events:
@@ -142,7 +146,18 @@ class Events:
 
     def fit(self, form: Form) -> Changes:
         """Propose to resize maps to their masks."""
-        return {"proposed": ""}
+        column = next((column for column in self.page.columns if isinstance(column, Maps)), None)
+        try:
+            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+            made_of = reading.made_of
+        except MapSizeError:
+            made_of = self.page.choices
+        except Exception as error:  # as in _look
+            return {"read": box(message(explain(error))), "proposed": ""}
+        if column is None:
+            return {"proposed": ""}
+        names = [RESIZED + name.removeprefix(RESIZED) for name in made_of[column.name][:1]]
+        return {"proposed": proposal(form, column.name, names)}
 
     def without(self, form: Form) -> Changes:
         """Compute without intervals: the option returns to none."""
@@ -170,7 +185,8 @@ class Events:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
             return bounded(look, reading, form.uploaded, held)
         except Exception as error:  # whatever it is, the user sees it beside the inputs
-            return _Failure(reading, explain(error), omissible=isinstance(error, LeftOutError))
+            number = error.number if isinstance(error, LeftOutError) else 0
+            return _Failure(reading, explain(error), isinstance(error, MapSizeError), number)
 
     def _derived(self, preview: Look) -> dict[str, Any]:
         """The controls' values of options that follow from the data."""
@@ -189,9 +205,8 @@ class Events:
         if reading is not None:
             changes |= {"looked": looked_at(form, reading.made_of), "made_of": _fields(form, reading)}
         if isinstance(preview, _Failure):
-            hidden = gr.update(visible=False)
-            leave = gr.update(value="Leave out what cannot be used", visible=preview.omissible)
-            buttons = {"flip": hidden, "leave": leave, "resize": gr.update(visible=preview.resizable)}
+            buttons = {"flip": gr.update(visible=False), "resize": gr.update(visible=preview.resizable)}
+            buttons["leave"] = leave_button(preview.number, leaves_out=False, what="file")
             return {**changes, "read": box(note + message(preview.text)), **buttons, "leave_out": False}
         if preview.reading.missing:
             changes["panel"] = gr.update(open=True)
@@ -200,7 +215,9 @@ class Events:
             "read": box(note + preview.html),
             "flip": gr.update(visible=bool(preview.flipped)),
             "resize": gr.update(visible=False),
-            "leave": leave_button(preview.reading.num_unread, preview.reading.leaves_out),
+            "leave": leave_button(
+                preview.reading.num_unread, preview.reading.leaves_out, "file" if preview.reading.held else "row"
+            ),
             "leave_out": preview.reading.leaves_out,
         }
 
@@ -219,10 +236,10 @@ def proposal(form: Form, column: str, names: Sequence[str]) -> str:
     return json.dumps([[*form.made_of].index(column), form.chosen[column], [*names]])
 
 
-def leave_button(num_rows: int, leaves_out: bool) -> Any:
-    """An update of the button that leaves out unreadable rows, or takes them in again."""
-    rows = "1 row" if num_rows == 1 else f"{num_rows:,} rows"
-    return gr.update(value=f"{'Do not leave' if leaves_out else 'Leave'} out {rows}", visible=num_rows > 0)
+def leave_button(number: int, leaves_out: bool, what: str = "row") -> Any:
+    """An update of the button that leaves out unreadable rows, or unpaired files, or takes them in again."""
+    things = f"1 {what}" if number == 1 else f"{number:,} {what}s"
+    return gr.update(value=f"{'Do not leave' if leaves_out else 'Leave'} out {things}", visible=number > 0)
 
 
 def box(text: str) -> Any:

@@ -56,7 +56,7 @@ def draw_map(computed: Computed) -> go.Figure:
 def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
     """Draw the map of one detector."""
     score_map = np.asarray(computed.columns["predictions"][computed.image], dtype=np.float64)
-    mask = np.asarray(computed.columns["references"][computed.image], dtype=np.float64)
+    mask = union_mask(computed.columns["references"][computed.image], computed.options["ignore_value"])
     step = max(1, -(-max(score_map.shape) // MAX_SIDE))
     rows, columns = (np.arange(0, n, step) for n in score_map.shape)
     photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5, **axes)
@@ -86,7 +86,16 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
         text = shown_threshold(threshold, [computed.state["anomalous"], computed.state["normal"]])
         name = f"score > {text} (best F1{computed.title and ' of '}{computed.title})"
         _outline(fig, score_map > threshold, name, ORANGE, "dot", **axes)
-    _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
+    _outline(fig, mask, "mask", BLUE, "solid", **axes)
+
+
+def union_mask(reference: Any, ignore_value: int | None, of: int = 1) -> np.ndarray:
+    """The anomalous pixels of a mask, or of the masks of defects (see `AnomalySuite.reduce`); of=0 for the normal."""
+    masks = np.asarray(reference["masks"] if isinstance(reference, Mapping) else reference)
+    masks = masks if isinstance(reference, Mapping) else masks[None]
+    void = np.zeros(masks.shape, bool) if ignore_value is None else masks == ignore_value
+    anomalous = ((masks != 0) & ~void).any(axis=0)
+    return anomalous if of else ~anomalous & ~void.any(axis=0)
 
 
 def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:

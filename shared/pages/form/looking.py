@@ -39,7 +39,7 @@ def look(reading: Data, rows: bool = True, held: Mapping[str, Any] | None = None
     """
     data, options = preview(reading.page, reading.tables, reading.made_of, rows), dict[str, Any]()
     if reading.held is not None:
-        data = contents(reading.held.contents)
+        data, options = contents(reading.held.contents), dict(reading.held.options)
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []

@@ -27,7 +27,7 @@ def preview(page: Page, sources: Sequence[Table], made_of: MadeOf, rows: bool = 
 
 
 def contents(sentences: Sequence[str]) -> str:
-    """What each input holds, in words, as HTML."""
+    """The contents of each input, in words, as HTML."""
     return "".join(f'<div class="preview"><p>{html.escape(text)}</p></div>' for text in sentences)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,16 @@ from ...anomaly.maps import level_sides
 from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
+from ...reading.limits import PAGES
+from ...reading.maps.listing import is_archive
+from ...reading.maps.maps import load, read_maps
+from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES, stated_shape
+from ...reading.reading import Reading
+from ...reading.rows.kinds import RESIZED, Groups
 from .. import credits
 from ..figures.computed import Computed
 from ..figures.decisions import binary_sweep
-from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
+from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values, union_mask
 from ..figures.style import figure
 from ..figures.threshold import Sweep
 from ..figures.thumbnails import Thumbnail, map_picture
@@ -53,11 +60,10 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
     wrong, defects = [], []
     for image, (score_map, mask) in enumerate(pairs):
-        flagged, true = np.asarray(score_map) > threshold, np.asarray(mask)
-        defects.append(int(np.count_nonzero(true if ignored is None else (true != 0) & (true != ignored))))
-        judged = True if ignored is None else true != ignored
-        missed = int(np.count_nonzero(judged & ~flagged & (true != 0)))
-        wrong.append((missed + int(np.count_nonzero(judged & flagged & (true == 0))), missed, image))
+        flagged, true = np.asarray(score_map) > threshold, union_mask(mask, ignored)
+        defects.append(int(np.count_nonzero(true)))
+        missed = int(np.count_nonzero(~flagged & true))
+        wrong.append((missed + int(np.count_nonzero(flagged & union_mask(mask, ignored, of=0))), missed, image))
     worst = sorted(wrong, key=lambda one: (not defects[one[2]], -one[0], one[2]))[:count]
     ends = np.asarray([f(np.asarray(part)) for part, _ in pairs for f in (np.min, np.max)], np.float64)
     low, high = float(ends.min()), float(ends.max())
@@ -65,7 +71,7 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
         Thumbnail(
             image,
             _said(missed, total - missed, defects[image]),
-            map_picture(np.asarray(pairs[image][0], np.float64), np.asarray(pairs[image][1]), low, high),
+            map_picture(np.asarray(pairs[image][0], np.float64), union_mask(pairs[image][1], ignored), low, high),
         )
         for total, missed, image in worst
         if total
@@ -99,6 +105,54 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     if isinstance(thresholds, int):
         yield Cost("num_thresholds, times regions if there are any", thresholds * max(1, regions), 5_000_000)
         yield Cost("num_thresholds times integration_limits", thresholds * limits, 100_000_000)
+
+
+_ARRAYS = (".npy", ".npz")
+_VOID = 255
+_CHOICES = {
+    "predictions": ("maps", f"{RESIZED}maps"),
+    "references": ("masks", f"masks in which {_VOID} is void"),
+    "groups": ("categories", Groups.unused),
+}
+
+
+def _are_files_of_images(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column."""
+    files = [path for paths in inputs for path in paths]
+    alone = all(len(paths) == 1 and paths[0].suffix.lower() in _ARRAYS for paths in inputs if paths)
+    return bool(files) and not alone and all(map(_is_of_images, files))
+
+
+def _is_of_images(path: Path) -> bool:
+    if path.suffix.lower() not in _ARRAYS:
+        return path.is_dir() or is_archive(path) or path.suffix.lower() in MASK_SUFFIXES
+    try:
+        shape = stated_shape(path)
+    except ValueError:  # which the reader of arrays says
+        return False
+    return len(shape) > 1 and sum(side > 1 for side in shape) < 3
+
+
+def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
+    """The maps and masks of an upload; see `read_maps`."""
+    resized, void, grouped = ([*chosen[name]] == [_CHOICES[name][i]] for name, i in _CHOSEN.items())
+    options: Any = {"resize": "bilinear" if resized else None, "ignore_value": _VOID if void else None}
+    try:
+        reading = read_maps(*inputs, leave_out=leave_out, limits=PAGES, **options)
+        load(reading, PAGES)
+    except (ValueError, TypeError) as error:  # which name files by their place on the server
+        for path in (path for paths in inputs for path in paths):
+            error.args = tuple(
+                part.replace(f"{path.parent}/", "") if isinstance(part, str) else part for part in error.args
+            )
+        raise
+    for columns in reading.models.values():
+        if not grouped:
+            columns.pop("groups", None)
+    return reading
+
+
+_CHOSEN = {"predictions": 1, "references": 1, "groups": 0}
 
 
 _MAPS = {
@@ -172,12 +226,15 @@ PAGE = Page(
     },
     meaning=meaning,
     sources=(
-        Source("Anomaly maps", (".png", ".tiff", ".tif")),
-        Source("Masks", (".png", ".tiff", ".tif", ".bmp", ".jpg")),
+        Source("Anomaly maps", sorted(MAP_SUFFIXES - {*_ARRAYS})),
+        Source("Masks", sorted(MASK_SUFFIXES - {*_ARRAYS})),
     ),
     images=True,
     costs=_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
+    takes=_are_files_of_images,
+    reader=_read,
+    choices=_CHOICES,
     samples=(
         Sample(
             "A flower with scratches, stains and swapped parts",

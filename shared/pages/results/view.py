@@ -14,7 +14,7 @@ from ..figures.computed import Computed
 from ..figures.ranked import Listed, asked_samples, question_of, worst_samples
 from ..figures.threshold import texts_of
 from ..page import Page
-from ..reading.photographs import photograph_of
+from ..photographs import photograph_of
 from ..serving.limits import MAX_IMAGES
 from .call import python_call
 from .comparison import PERCENT_FORMS, compared

@@ -59,10 +59,10 @@ class IntervalsError(RefusedError):
 
 
 def without_paths(message: str) -> str:
-    """Strip folders and memory addresses from a library's message.
+    """Strip folders, but not those in archives, and memory addresses from a message.
 
     >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'"), without_paths("got <Call object at 0x7f50>")
     ("cannot identify '…/mask.png'", 'got <Call object>')
     """
     message = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", message)
-    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)
+    return re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)

@@ -1,18 +1,19 @@
-"""The files below a folder or of an upload, by their names, which all listings of maps and masks are made of."""
+"""List the test images of a data set with their masks, by the names of its files."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from urllib.parse import unquote
 
+from ..archives import Archives
 from ..images import SUFFIXES
-from ..places import PICTURES, files_below, matched
+from ..places import PICTURES, files_below
+from ..reading import Place
 from .layouts import (
     KIND_FOLDERS,
     MASK_ENDINGS,
@@ -25,43 +26,71 @@ from .layouts import (
     list_of,
     read_list,
 )
-from .planes import ARRAY_SUFFIXES, MAP_SUFFIXES, MASK_SUFFIXES
+from .planes import ARRAY_SUFFIXES, MASK_SUFFIXES
 
+NOTE, OUTSIDE, ELSEWHERE = "without a map, mask or image", "not of the test", "of other categories"
+_CLOUD = "with clouds of points"
 _SUFFIXES = PICTURES | {*ARRAY_SUFFIXES}
 
 
 class Tree(NamedTuple):
     """Files that are not hidden.
 
-    root: the folder; Path() for an upload, whose names are no paths here
-    names: their paths in the folder, sorted
+    root: their folder; of several places, the one above all
+    files: by their paths in the folder, sorted; of several folders or archives, below the name of each
     """
 
     root: Path
-    names: list[str]
+    files: Mapping[str, Path]
 
     @classmethod
-    def of(cls, folder: Path, but: Path | None = None) -> Tree:
-        """The files below a folder, without those below another one in it."""
-        files = files_below(folder, None)
-        inside = but is not None and but.resolve() != folder.resolve()
-        left = but.resolve() if but is not None and inside else None
-        kept = [path for path in files if left is None or not path.resolve().is_relative_to(left)]
-        return cls(folder, [path.relative_to(folder).as_posix() for path in kept])
+    def of(cls, places: Place | Sequence[Place], archives: Archives | None = None, but: Iterable[Path] = ()) -> Tree:
+        """The files of folders, archives and single files, without those below other folders inside them.
+
+        Raises ValueError for a place that does not exist, for two files of one name, and for more than the limits.
+        """
+        paths = as_paths(places)
+        folders = {path: _folder_of(path, archives) for path in paths}
+        roots = {folder.resolve() for folder in folders.values() if folder is not None}
+        outside = [place for path in but if (place := path.resolve()) not in roots]
+        several, files = len(roots) > 1, dict[str, Path]()
+        direct = [path for path in paths if path.is_file()]
+        for path, folder in folders.items():
+            for file in [path] if folder is None else files_below(folder, None):
+                if outside and any(file.resolve().is_relative_to(other) for other in outside):
+                    continue
+                name = file.name if folder is None else file.relative_to(folder).as_posix()
+                name = f"{folder.resolve().name}/{name}" if several and folder is not None else name
+                if name in files:
+                    raise ValueError(f"{file}: expected files of different names, got two; a .zip keeps folders apart")
+                files[name] = file
+                direct += [file] if folder == path else []
+        if archives is not None:
+            archives.limits.check_files(dict.fromkeys(direct))
+        alone = folders[paths[0]] if len(paths) == 1 else None
+        above = os.path.commonpath([path.parent.resolve() for path in paths]) if alone is None else ""
+        return cls(alone or Path(above), dict(sorted(files.items())))
+
+    @property
+    def names(self) -> list[str]:
+        """The paths of the files in the folder, sorted."""
+        return [*self.files]
 
     @property
     def where(self) -> str:
-        """The folder in words of an error; nothing for an upload."""
-        return "" if self.root == Path() else f" in {self.root}"
+        """The folder in words of an error; nothing for files that lie in several."""
+        name, path = next(iter(self.files.items()), ("", self.root))
+        return f" in {self.root}" if path == self.root / name else ""
 
     def path(self, name: str) -> Path:
-        """The path of a file."""
-        return self.root / name
+        """The path of a file, or of one that is not there."""
+        return self.files.get(name, self.root / name)
 
     def below(self, folder: str) -> Tree:
         """The files below a folder, by their paths in it; "" for all."""
         start = f"{folder}/" if folder else ""
-        return Tree(self.root / folder, [name[len(start) :] for name in self.names if name.startswith(start)])
+        below = {name[len(start) :]: path for name, path in self.files.items() if name.startswith(start)}
+        return Tree(self.root / folder, below)
 
     def matching(self, pattern: str, suffixes: Collection[str], level: int = 0) -> dict[str, list[str]]:
         """The files of a pattern with one of the suffixes, by `place_of` or by their `level`-th parent folders."""
@@ -120,7 +149,38 @@ def key_of(place: str) -> str:
     return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
-# List the test images of an anomaly detection data set with their masks, by file name.
+def as_paths(places: Place | Sequence[Place]) -> list[Path]:
+    """The paths of one place, or of several: files, folders and archives."""
+    return [Path(places)] if isinstance(places, (str, os.PathLike)) else [*map(Path, places)]
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a place is an archive, which is a folder like any other."""
+    return path.suffix.lower() == ".zip" and path.is_file()
+
+
+def _folder_of(path: Path, archives: Archives | None) -> Path | None:
+    """The folder that a place is, or is unpacked to; None for a single file."""
+    if archives is not None and is_archive(path):
+        return archives.folder(path)
+    if not path.exists():
+        raise ValueError(f"{path}: expected a folder, got none")
+    return path if path.is_dir() else None
+
+
+class Problem(NamedTuple):
+    """A problem of a file's name, or of a file that lacks another.
+
+    text: what was expected of it, and what came
+    reason: why it can be left out, in words of a census
+    """
+
+    path: Path
+    text: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
 
 
 class AnomalyImage(NamedTuple):
@@ -145,29 +205,31 @@ class AnomalyImage(NamedTuple):
     masks: tuple[Path, ...]
     cloud: Path | None = None
 
+    @property
+    def files(self) -> list[Path]:
+        """The image, if it has a file, and its masks."""
+        return [*self.masks] if self.image is None else [self.image, *self.masks]
+
 
 class AnomalyFolder(NamedTuple):
-    """A data set on disk or in an upload.
+    """A data set.
 
-    tree: its files
+    tree: its files, below the folder of all categories, of one, or of masks
+    files: all files that are there, also beside that folder
     layout: the description of its layout; None for a plain folder of masks
     categories: the folders of all categories by name, chosen or not
     images: the test images of the chosen categories, sorted
-    problems: problems of the files, one line each
+    problems: of the files
     left_out: why a file is not used, by path
     """
 
     tree: Tree
+    files: Collection[Path]
     layout: Layout | None
     categories: Mapping[str, str]
     images: list[AnomalyImage]
-    problems: list[str]
+    problems: list[Problem]
     left_out: Mapping[Path, str]
-
-    @property
-    def folder(self) -> Path:
-        """The folder of all categories, of one category, or of masks."""
-        return self.tree.root
 
     @property
     def layout_name(self) -> str:
@@ -175,47 +237,69 @@ class AnomalyFolder(NamedTuple):
         return PAIR if self.layout is None else self.layout.name
 
 
-Listed = tuple[list[AnomalyImage], list[str], dict[Path, str]]  # images, problems, and why other files are not used
-NOTE, OUTSIDE, OTHERS = "no map, mask or image", "not of the test", "of other categories"
+Listed = tuple[list[AnomalyImage], list[Problem], dict[Path, str]]  # why other files are not used
 
 
 def list_anomaly_images(
     tree: Tree, *, layout: str | None = None, categories: Sequence[str] | None = None, needs_masks: bool = True
 ) -> AnomalyFolder:
-    """Find the test images of a data set and their masks. No image is opened.
+    """Find the test images of a data set and their masks; see `list_models`.
 
-    Parameters: tree, the files of all categories or of one, or of a plain folder of masks; layout, one of `NAMES` of
-    `layouts`, by default recognised; categories, the ones to list, by default all; needs_masks, whether an anomalous
-    image without a mask is a problem, which it is not if images alone are judged by the folders of a layout.
-
-    Returns the data set; a plain folder of masks has an image for each mask. Each file is used, left out for a reason,
-    or named in a problem. Raises ValueError for an unknown layout or category, OSError for files that cannot be read.
+    Parameters: tree, the files of all categories or of one, or of a plain folder of masks; these may lie in a folder of
+    it, as in archives. Returns the data set; a plain folder of masks has an image for each mask. Each file is used,
+    left out for a reason, or named in a problem.
     """
-    described = layout_of(tree.names, tree.root, layout, needs_masks=needs_masks)
+    whole, (tree, described) = tree, _described(tree, layout, needs_masks)
+    files = [*whole.files.values()]
     if described is None:
         if categories:
             raise ValueError(f"categories: expected none of a plain folder of masks, got {', '.join(categories)}")
-        return AnomalyFolder(tree, None, {tree.root.resolve().name: ""}, *_list_masks(tree))
+        return AnomalyFolder(tree, files, None, {tree.root.resolve().name: ""}, *_list_masks(tree))
     every = categories_of(tree.names, tree.root, described)
     for name in categories or ():
         if name not in every:
             raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
     chosen = sorted(set(categories)) if categories else [*every]
-    images, problems = [], []
-    left_out = {} if "" in every.values() else _elsewhere(tree, every, chosen)
+    images: list[AnomalyImage] = []
+    problems: list[Problem] = []
+    own = {*tree.files.values()}
+    left_out = {path: NOTE if is_note(path.name) else OUTSIDE for path in files if path not in own}
+    left_out |= {} if "" in every.values() else _elsewhere(tree, every, chosen)
     for category in chosen:
         lists = _listed_category if described.lists else _list_category
         listed, wrong, left = lists(category, tree.below(every[category]), described, needs_masks)
         images += listed
         problems += wrong
         left_out |= left
-    return AnomalyFolder(tree, described, every, images, problems, left_out)
+    return AnomalyFolder(tree, files, described, every, images, problems, left_out)
+
+
+def _described(tree: Tree, layout: str | None, needs_masks: bool) -> tuple[Tree, Layout | None]:
+    """The layout of a data set, and its files, which may all lie in one of its folders; of none, the whole."""
+    if layout == PAIR:
+        return tree, None
+    folders = {name.partition("/")[0]: None for name in tree.names if "/" in name}
+    for below in (tree, *map(tree.below, folders)):
+        try:
+            described = layout_of(below.names, below.root, layout, needs_masks=needs_masks)
+            if described is not None and categories_of(below.names, below.root, described):
+                return below, described
+        except ValueError:
+            continue
+    described = layout_of(tree.names, tree.root, layout, needs_masks=needs_masks)
+    return tree, described
 
 
 def _elsewhere(tree: Tree, every: Collection[str], chosen: Collection[str]) -> dict[Path, str]:
     """Why files outside the folders of the chosen categories are left out."""
     first = {name: name.partition("/")[0] for name in tree.names}
-    return {tree.path(name): OTHERS if at in every else OUTSIDE for name, at in first.items() if at not in chosen}
+    return {tree.path(name): ELSEWHERE if at in every else OUTSIDE for name, at in first.items() if at not in chosen}
+
+
+def _repeated(files: Sequence[Path], kind: str) -> Iterator[Problem]:
+    """The files of one name but the first."""
+    for path in files[1:]:
+        yield Problem(path, f"expected one {kind} of that name, got {files[0].name} too", "of a name that another has")
 
 
 def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool) -> Listed:
@@ -223,14 +307,15 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
     pattern = f"{layout.masks}/*" if layout.united else layout.masks
     masks = tree.matching(pattern, MASK_SUFFIXES, level=1 if layout.united else 0)
     clouds = {} if layout.clouds is None else tree.matching(place_of(layout.clouds), (suffix_of(layout.clouds),))
-    left_out = {tree.path(name): "clouds of points" for names in clouds.values() for name in names}
+    left_out = {tree.path(name): _CLOUD for names in clouds.values() for name in names}
     claimed = {name for group in (images, masks, clouds) for names in group.values() for name in names}
-    problems: list[str] = []
+    problems: list[Problem] = []
     if layout.split is not None:
         chosen = images_of_the_test(tree.root.resolve().parent / layout.split, category)
-        missing = sorted(chosen - {name for names in images.values() for name in names})
-        problems += [f"{tree.path(name)}: expected the file, which {layout.split} lists, got none" for name in missing]
-        left_out |= {tree.path(name): OUTSIDE for names in images.values() for name in names if name not in chosen}
+        there = {name for names in images.values() for name in names}
+        wanted = f"expected the file, which {layout.split} lists, got none"
+        problems += [Problem(tree.path(name), wanted, "missing") for name in sorted(chosen - there)]
+        left_out |= {tree.path(name): OUTSIDE for name in there - chosen}
         images = {
             place: kept for place, names in images.items() if (kept := [name for name in names if name in chosen])
         }
@@ -239,33 +324,34 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         parts = dict(zip(PurePosixPath(layout.images).parts, place.split("/")))
         defect, stem = parts["{defect}"], parts["{stem}"]
         file = tree.path(names[0])
-        problems += [f"{tree.path(name)}: expected one image of that name, got {file.name} too" for name in names[1:]]
+        problems += _repeated([*map(tree.path, names)], "image")
         mask = layout.masks.format(defect=defect, stem=stem)
         own, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
         if anomalous and not own and needs_masks:
             wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
-            problems.append(f"{file}: expected {wanted}, got none; --levels image needs none")
+            text = f"expected {wanted}, got none; --levels image needs none"
+            problems.append(Problem(file, text, "without a mask"))
         if not layout.united:
-            problems += [f"{path}: expected one mask of that name, got {own[0].name} too" for path in own[1:]]
+            problems += _repeated(own, "mask")
         cloud = None if layout.clouds is None else tree.path(layout.clouds.format(defect=defect, stem=stem))
+        own = own if layout.united else own[:1]
         listed.append(AnomalyImage(category, place, defect, stem, anomalous, file, tuple(own), cloud))
     if not listed:
-        problems.append(f"{tree.root}: expected test images {layout.images}.png, got none")
-    left = {tree.path(name): OUTSIDE for names in masks.values() for name in names}
+        problems.append(Problem(tree.root, f"expected test images {layout.images}.png, got none", "without images"))
+    left = [tree.path(name) for names in masks.values() for name in names]
     if layout.split is None:
-        problems += [f"{path}: expected the image of the mask, got none" for path in left]
+        problems += [Problem(path, "expected the image of the mask, got none", "without an image") for path in left]
     else:
-        left_out |= left
+        left_out |= dict.fromkeys(left, OUTSIDE)
     roots = {pattern.partition("/")[0] for pattern in (layout.images, layout.masks)}
-    for name in tree.names:
-        path = tree.path(name)
+    for name, path in tree.files.items():
         if is_note(name):
             left_out[path] = NOTE
         elif name.partition("/")[0] not in roots:
             left_out[path] = OUTSIDE
         elif name not in claimed:
-            wanted = f"an image {layout.images}.png or a mask {layout.masks}.png"
-            problems.append(f"{path}: expected {wanted}, got another file")
+            wanted = f"expected an image {layout.images}.png or a mask {layout.masks}.png, got another file"
+            problems.append(Problem(path, wanted, "of another kind"))
     return listed, problems, left_out
 
 
@@ -276,18 +362,18 @@ def _listed_category(category: str, tree: Tree, layout: Layout, needs_masks: boo
     by_place: dict[str, AnomalyImage] = {}
     problems = []
     for image, mask in read_list(path, folder):
+        file, *own = (tree.path(each.relative_to(folder).as_posix()) for each in (image, mask) if each is not None)
         place = place_of(image.relative_to(folder).as_posix())
         if place in by_place:
-            problems.append(f"{path}: expected {place} once, got it again")
-        masks = () if mask is None or not (needs_masks or mask.is_file()) else (mask,)
-        problems += [
-            f"{file}: expected the file that {path} lists, got none" for file in (image, *masks) if not file.is_file()
-        ]
+            problems.append(Problem(path, f"expected {place} once, got it again", "listed again"))
+        masks = tuple(each for each in own if needs_masks or each.is_file())
+        wanted = f"expected the file that {path} lists, got none"
+        problems += [Problem(each, wanted, "missing") for each in (file, *masks) if not each.is_file()]
         parts = place.split("/")
         defect = parts[-3] if len(parts) > 2 else ""
-        by_place[place] = AnomalyImage(category, place, defect, parts[-1], mask is not None, image, masks)
-    used = {file for image in by_place.values() for file in (image.image, *image.masks)}
-    left_out = {tree.path(name): OUTSIDE for name in tree.names if folder / name not in used}
+        by_place[place] = AnomalyImage(category, place, defect, parts[-1], mask is not None, file, masks)
+    used = {each for image in by_place.values() for each in image.files}
+    left_out = {each: OUTSIDE for each in tree.files.values() if each not in used}
     return [by_place[name] for name in sorted(by_place)], problems, left_out
 
 
@@ -296,286 +382,29 @@ def _list_masks(tree: Tree) -> Listed:
 
     Where a picture lies beside the mask of its name, which has one of the MASK_ENDINGS, that folder holds images too.
     """
-    problems: list[str] = []
+    problems: list[Problem] = []
     left_out: dict[Path, str] = {}
-    masks: dict[str, list[str]] = {}
-    images: dict[str, list[str]] = {}
+    masks: dict[str, list[Path]] = defaultdict(list)
+    images: dict[str, list[Path]] = defaultdict(list)
     files = {name for name in tree.names if suffix_of(name) in MASK_SUFFIXES}
     marked = {place_of_mask(name) for name in files if place_of_mask(name) != place_of(name)}
     pictures = {name for name in files if suffix_of(name) in SUFFIXES and place_of_mask(name) == place_of(name)}
-    both = {_folder(name) for name in pictures if place_of(name) in marked}
-    for name in tree.names:
+    both = {os.path.dirname(name) for name in pictures if place_of(name) in marked}
+    for name, path in tree.files.items():
         if name in files:
-            (images if name in pictures and _folder(name) in both else masks).setdefault(
-                place_of_mask(name), []
-            ).append(name)
+            beside = name in pictures and os.path.dirname(name) in both
+            (images if beside else masks)[place_of_mask(name)].append(path)
         elif is_note(name):
-            left_out[tree.path(name)] = NOTE
+            left_out[path] = NOTE
         else:
-            problems.append(f"{tree.path(name)}: expected a mask, as .png or .npy, got another file")
+            problems.append(Problem(path, "expected a mask, as .png or .npy, got another file", "of another kind"))
     listed = []
     for place in sorted({*masks, *images}):
-        own, beside = ([tree.path(name) for name in by_place.get(place, ())] for by_place in (masks, images))
-        problems += [f"{path}: expected one mask of that name, got {own[0].name} too" for path in own[1:]]
-        problems += [f"{path}: expected one image of that name, got {beside[0].name} too" for path in beside[1:]]
+        own, beside_it = masks.get(place, []), images.get(place, [])
+        problems += [*_repeated(own, "mask"), *_repeated(beside_it, "image")]
         anomalous = None if own else False
-        stem = place.rpartition("/")[2]
-        image = beside[0] if beside else None
+        image, stem = next(iter(beside_it), None), place.rpartition("/")[2]
         listed.append(AnomalyImage(tree.root.resolve().name, place, "", stem, anomalous, image, tuple(own[:1])))
     if not listed:
-        problems.append(f"{tree.root}: expected a data set or masks, got no such files")
+        problems.append(Problem(tree.root, "expected a data set or masks, got no such files", "without masks"))
     return listed, problems, left_out
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
-
-
-# Match anomaly maps to test images by category, stem and the defect's folder, and count what is used.
-
-
-class Counted(NamedTuple):
-    """The number of files below a folder, of those used by what they are, and of those left out by reason."""
-
-    there: int
-    used: Mapping[str, int]
-    left_out: Mapping[str, int]
-
-
-class AnomalyMaps(NamedTuple):
-    """A data set and a model's maps of its test images, on disk or in an upload.
-
-    data: the data set
-    tree: the files of the maps
-    pairs: each test image with its map, sorted
-    problems: problems of file names, one line each; results require that there are none
-    left_out: why a file among the maps is not used, by path
-    """
-
-    data: AnomalyFolder
-    tree: Tree
-    pairs: list[tuple[AnomalyImage, Path]]
-    problems: list[str]
-    left_out: Mapping[Path, str]
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the maps."""
-        return self.tree.root
-
-    @property
-    def census(self) -> dict[str, Counted]:
-        """The files of the maps and of the data set; without problems, each is used or left out for a reason."""
-        images = [image for image, _ in self.pairs]
-        used = {
-            "images": len({image.image for image in images if image.image is not None}),
-            "masks": len({mask for image in images for mask in image.masks}),
-        }
-        return {
-            "maps": Counted(len(self.tree.names), {"maps": len(self.pairs)}, Counter(self.left_out.values())),
-            "data": Counted(len(self.data.tree.names), used, Counter(self.data.left_out.values())),
-        }
-
-
-def list_anomaly_maps(
-    maps: str | Path,
-    data: str | Path,
-    *,
-    layout: str | None = None,
-    categories: Sequence[str] | None = None,
-    needs_masks: bool = True,
-) -> AnomalyMaps:
-    """Find the test images of a data set, their masks and their maps. No file is opened except lists of images.
-
-    Parameters: maps, as for `find_maps`; data, its folder; the others as for `list_anomaly_images`.
-    Returns the data set with the maps. Raises ValueError for unknown folders, layouts and categories.
-    """
-    maps, data = Path(maps), Path(data)
-    for place, expected in ((data, "a folder"), (maps, "a folder of maps")):
-        if not place.is_dir():
-            raise ValueError(f"{place}: expected {expected}, got {'a file' if place.exists() else 'none'}")
-    if maps.resolve() == data.resolve():
-        raise ValueError(f"{maps}: expected maps in another folder than their masks, got one folder for both")
-    files = Tree.of(data, but=maps)
-    folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
-    return find_maps(Tree.of(maps, but=data), folder)
-
-
-def find_maps(maps: Tree, data: AnomalyFolder) -> AnomalyMaps:
-    """Find the map of each test image: the file with the image's stem in a folder with the category's name.
-
-    A folder in between with the name of a defect selects that defect's images; it is required if several images of the
-    category have the stem. A single category needs no folder. In a plain folder, a map belongs to the mask with its
-    path, or to the only one whose path is an end of its own, or the other way round, without folders such as test and
-    ground_truth; others belong to normal images.
-
-    Parameters: maps, the files of the maps; data, as `list_anomaly_images` returns it.
-    Returns the images with their maps, and problems, one line each, after those of the data set: images and masks
-    without a map, two maps of one image, maps without an image, files that may be maps of another kind.
-    """
-    files = [name for name in maps.names if suffix_of(name) in MAP_SUFFIXES]
-    if data.layout is None:
-        left_out: dict[Path, str] = {}
-        pairs, problems = _pair_masks(maps, files, data.images)
-    else:
-        pairs, problems, left_out = _pair_categories(maps, files, data, data.layout)
-    mapped = {place_of(name) for name in files}
-    for name in maps.names:
-        if suffix_of(name) not in MAP_SUFFIXES:
-            if is_note(name) or (suffix_of(name) in SUFFIXES and place_of(name) in mapped):
-                left_out[maps.path(name)] = NOTE if is_note(name) else "pictures beside maps"
-            else:
-                problems.append(f"{maps.path(name)}: expected a map, as .tiff, .npy, .npz or .png, got another file")
-    return AnomalyMaps(data, maps, pairs, [*data.problems, *problems], left_out)
-
-
-Pairs = list[tuple[AnomalyImage, Path]]
-
-
-def _pair_categories(
-    maps: Tree, files: Sequence[str], data: AnomalyFolder, layout: Layout
-) -> tuple[Pairs, list[str], dict[Path, str]]:
-    pairs, problems = [], []
-    images: dict[str, list[AnomalyImage]] = defaultdict(list)
-    for image in data.images:
-        images[image.category].append(image)
-    by_category, elsewhere, left = _by_category(files, data, list(images))
-    for category, own in images.items():
-        own_pairs, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, layout))
-        pairs += own_pairs
-        problems += wrong
-    for name in _broken_categories(files, data):
-        root = layout.images.partition("/")[0]
-        problems.append(f"{data.folder / name}: expected a folder {root!r} in it, since there are maps of it, got none")
-    known = ", ".join(images)
-    problems += [
-        f"{maps.path(name)}: expected it in a folder of a category ({known}), got another" for name in elsewhere
-    ]
-    return pairs, problems, {maps.path(name): OTHERS for name in left}
-
-
-def _broken_categories(files: Sequence[str], data: AnomalyFolder) -> list[str]:
-    """The folders beside the categories that lack test images, though there are maps in a folder of that name."""
-    chosen = {image.category for image in data.images}
-    if "" in data.categories.values() or len(chosen) < len(data.categories):  # a category itself, or some
-        return []
-    folders = {folder for name in files for folder in name.split("/")[:-1]} - data.categories.keys()
-    return sorted(folders & {name.partition("/")[0] for name in data.tree.names if "/" in name})
-
-
-_Placed = tuple[str, list[str]]  # a map, and the folders between it and its category
-
-
-def _by_category(
-    files: Sequence[str], data: AnomalyFolder, chosen: Sequence[str]
-) -> tuple[dict[str, list[_Placed]], list[str], list[str]]:
-    """Maps by category, maps without a category, and maps that may belong to categories that are not chosen."""
-    by_category: dict[str, list[_Placed]] = defaultdict(list)
-    bare: list[_Placed] = []
-    known = {_nfc(name): name for name in data.categories}
-    for file in files:
-        *folders, _ = place_of(file).split("/")
-        at = next((i for i, folder in enumerate(folders) if folder in known), None)
-        if at is None:
-            bare.append((file, folders))
-        else:
-            by_category[known[folders[at]]].append((file, folders[at + 1 :]))
-    if len(chosen) == 1 and chosen[0] not in by_category:
-        by_category[chosen[0]] = bare
-        bare = []
-    unmatched = [file for file, _ in bare]
-    others = [file for category in by_category.keys() - {*chosen} for file, _ in by_category[category]]
-    every = len(chosen) == len(data.categories) > 1
-    return by_category, unmatched if every else [], others if every else [*others, *unmatched]
-
-
-def _pair_images(
-    maps: Tree, files: Sequence[_Placed], images: Sequence[AnomalyImage], defects: Mapping[str, str]
-) -> tuple[Pairs, list[str]]:
-    by_stem: dict[str, list[AnomalyImage]] = defaultdict(list)
-    for image in images:
-        by_stem[image.stem].append(image)
-    several = _repeated_stems(images)
-    map_of: dict[AnomalyImage, str] = {}
-    unclear: set[str] = set()
-    problems = []
-    for file, folders in files:
-        words = [word for folder in reversed(folders) for word in (folder, folder.casefold())]
-        named = [defects[word] for word in words if word in defects]
-        stem, path = place_of(file).rpartition("/")[2], maps.path(file)
-        same = [image for image in by_stem.get(stem, []) if not named or image.defect == named[0]]
-        if not same:
-            problems.append(f"{path}: expected an image of that name and folder, got none")
-        elif len(same) > 1:
-            unclear.add(stem)
-            problems.append(
-                f"{path}: expected the folder of a defect, since {len(same)} images have that name: "
-                + ", ".join(image.name for image in same)
-            )
-        elif same[0] in map_of:
-            problems.append(f"{path}: expected one map of {same[0].name}, got {map_of[same[0]]} too")
-        else:
-            map_of[same[0]] = file
-    for image in images:
-        if image not in map_of and image.stem not in unclear:
-            where = f"{image.defect}/{image.stem}.tiff" if image.stem in several else f"{image.stem}.tiff"
-            problems.append(f"{image.image}: expected its map {image.category}/…/{where}{maps.where}, got none")
-    return [(image, maps.path(map_of[image])) for image in images if image in map_of], problems
-
-
-def _pair_masks(maps: Tree, files: Sequence[str], images: Sequence[AnomalyImage]) -> tuple[Pairs, list[str]]:
-    """Pair maps with the masks, and images beside them, of a plain folder; others are maps of normal images."""
-    category = images[0].category if images else ""
-    places = [key_of(place_of(file)) for file in files]
-    names = _telling([key_of(image.name) for image in images], places)
-    by_name: dict[str, tuple[AnomalyImage, Path]] = {}
-    problems = []
-    for file, at in zip(files, matched(places, names, strip=True, cut=True)):
-        place, path = place_of(file), maps.path(file)
-        image = (
-            AnomalyImage(category, place, "", place.rpartition("/")[2], False, None, ()) if at is None else images[at]
-        )
-        if image.name in by_name:
-            problems.append(
-                f"{path}: expected one map of {image.name}, got {by_name[image.name][1].relative_to(maps.root)} too"
-            )
-        else:
-            by_name[image.name] = image, path
-    near = {_folded(place): maps.path(file) for file, place in zip(files, places)}
-    for image, name in zip(images, names):
-        if image.name not in by_name:
-            like = near.get(_folded(name))
-            hint = f"; {like} has nearly that name" if like else ""
-            own = image.masks[0] if image.masks else image.image
-            problems.append(f"{own}: expected its map {image.name}.tiff{maps.where}, got none{hint}")
-    return [by_name[name] for name in sorted(by_name)], problems
-
-
-def _folded(name: str) -> str:
-    """A name in which what people take for one is one: capitals, percent-encoding, and what looks alike."""
-    return unicodedata.normalize("NFKC", unquote(name)).casefold()
-
-
-def _nfc(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
-
-
-def _telling(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Names of masks without the folders above all of them, which tell nothing, unless maps have such a folder, too."""
-    above = PurePosixPath(os.path.commonpath([os.path.dirname(name) for name in names]) if names else "")
-    folders = {folder for place in others for folder in PurePosixPath(place).parts[:-1]}
-    return (
-        [*names] if {*above.parts} & folders else [PurePosixPath(name).relative_to(above).as_posix() for name in names]
-    )
-
-
-def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
-    """The ambiguous stems, which several images share."""
-    return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
-
-
-def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
-    """Defects by the names that their folders among the maps may have: their own, also in lower case."""
-    defects = sorted({image.defect for image in images})
-    own = {name: defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
-    return {**{name.casefold(): defect for name, defect in own.items()}, **own}

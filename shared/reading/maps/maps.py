@@ -1,95 +1,177 @@
-"""Resize maps, as torch.nn.functional.interpolate does."""
+"""Read a model's anomaly maps and the masks of a data set, image by image, as columns of anomaly_suite."""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_regions
+from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_levels, check_regions
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
 from ..images import image_size
+from ..limits import COMMANDS, Limits, size_text
 from ..progress import progress_bar
+from ..reading import Input, Place, Reading
 from ..reasons import named
-from .listing import AnomalyImage, AnomalyMaps
-from .masks import MaskRules, Masks, invalid_pixels, read_masks, saturations_of
-from .pixels import size_text
-from .planes import read_map, read_mask_values
+from .layouts import TITLES
+from .listing import AnomalyImage, key_of
+from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
+from .pairing import MAPS, AnomalyMaps, check_names, list_models, some
+from .planes import read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
-
-
-def resized_map(score_map: np.ndarray, shape: tuple[int, int], way: str) -> np.ndarray:
-    """Resize a map: the pixel at ⌊i·H/H'⌋ ("nearest"), or interpolated between pixel centres at i + ½ ("bilinear").
-
-    Parameters: score_map (H, W); shape (H', W'); way, "nearest" or "bilinear" (align_corners=False, no antialiasing).
-    Returns float64 for integers and float64, else float32, rounded once; with "nearest", the type of the map.
-
-    >>> resized_map(np.asarray([[0.0, 1.0]]), (1, 4), "bilinear").tolist()
-    [[0.0, 0.25, 0.75, 1.0]]
-    >>> resized_map(np.asarray([[0.0, 1.0]]), (1, 4), "nearest").tolist()
-    [[0.0, 0.0, 1.0, 1.0]]
-    """
-    if score_map.shape == shape:
-        return score_map
-    if way == "nearest":
-        rows, columns = (np.arange(new) * old // new for new, old in zip(shape, score_map.shape))
-        return score_map[np.ix_(rows, columns)]
-    values = score_map.astype(np.float64)
-    for axis, new in enumerate(shape):
-        low, high, share = _neighbours(values.shape[axis], new)
-        first, second = (np.take(values, at, axis=axis) for at in (low, high))
-        share = share[:, None] if axis == 0 else share
-        # the difference of two infinite neighbours is NaN
-        with np.errstate(invalid="ignore"):
-            values = np.where((first == second) | (share == 0), first, first * (1 - share) + second * share)
-    small = score_map.dtype.kind == "f" and score_map.dtype.itemsize < values.dtype.itemsize
-    return values.astype(np.float32) if small else values
-
-
-def _neighbours(old: int, new: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The two old pixels beside each new pixel, and the weight of the second."""
-    place = np.clip((np.arange(new) + 0.5) * (old / new) - 0.5, 0, old - 1)
-    low = place.astype(np.int64)
-    return low, np.minimum(low + 1, old - 1), place - low
-
-
-# Read files in several threads, in order.
-
-
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
+Pair = tuple[AnomalyImage, Path]  # an image, and its map
 
 
-def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
-    """Map a function over items in several threads, in order, only a few items ahead.
+def read_maps(
+    maps: Input,
+    data: Place | Sequence[Place],
+    *,
+    layout: str | None = None,
+    categories: Sequence[str] | None = None,
+    resize: str | None = None,
+    sample_pattern: str | None = None,
+    void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
+    regions: str = AnomalySuite.regions,
+    levels: str | Sequence[str] = AnomalySuite.levels,
+    leave_out: bool = False,
+    limits: Limits = COMMANDS,
+) -> Reading:
+    """Read the anomaly maps of one or more models, and the masks of a data set, as columns of anomaly_suite.
 
-    >>> list(read_ahead(abs, [-3, 2, -1]))
-    [3, 2, 1]
+    Parameters: maps, data, layout, categories, leave_out and limits, as of `list_models`; resize, void_where_invalid,
+    mask_threshold, ignore_value and regions, as of `map_reader`; sample_pattern, a regular expression whose first group
+    is the id of a sample in the images' names, by default the layout's own; levels, of the metric: masks are not needed
+    for "image" alone.
+
+    Files are read when an entry of a column is asked for. Several categories are groups, and so are the kinds of
+    defects of MVTec LOCO AD, each with the normal images of its category: these are in the columns once for each kind
+    if there are several categories. Labels of images are those of a layout's folders; otherwise the masks'.
+    Raises ValueError with the name of the file for the first error of the names, LeftOutError for one that `leave_out`
+    cures.
     """
-    with ThreadPoolExecutor(threads) as pool:
-        ahead: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                ahead.append(pool.submit(read, item))
-                if len(ahead) >= 2 * threads:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
+    needs_masks = "pixel" in check_levels(levels)
+    choices: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out, "limits": limits}
+    models = list_models(maps, data, needs_masks=needs_masks, **choices)
+    for listed in models.values():
+        check_names(listed)
+    listed = next(iter(models.values()))
+    pattern = pattern_of(listed, sample_pattern)
+    options: dict[str, Any] = {"ignore_value": VOID if void_where_invalid and ignore_value is None else ignore_value}
+    options |= {"regions": regions, "levels": levels}
+    columns, rows = {}, _rows_of(listed)
+    for name, each in models.items():
+        read = map_reader(
+            each,
+            resize,
+            ignore_value,
+            void_where_invalid=void_where_invalid,
+            regions=regions,
+            mask_threshold=mask_threshold,
+        )
+        at = {(image.category, image.name): (image, path) for image, path in each.pairs}
+        pairs = [at[image.category, image.name] for image, _, _ in rows]
+        columns[name] = _columns(_Files(read, pairs), [group for _, _, group in rows], pattern, options["ignore_value"])
+    several = len({image.category for image, _, _ in rows}) > 1 and listed.data.layout is not None
+    names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
+    return Reading(
+        "anomaly_suite",
+        columns,
+        {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
+        [] if layout is not None else _guesses(listed),
+        _notes(models, names, [image for image, _, _ in rows]),
+        listed.census,
+        _contents(models),
+        images=names,
+        archives=listed.archives,
+    )
 
 
-# Read maps and masks, and check them against each other.
+def _rows_of(listed: AnomalyMaps) -> list[tuple[AnomalyImage, Path, str | None]]:
+    """Each image with its map and its group; None for all groups, or for the only one."""
+    categories = list(dict.fromkeys(image.category for image, _ in listed.pairs))
+    rows: list[tuple[AnomalyImage, Path, str | None]] = []
+    for category, own in groupby(listed.pairs, key=lambda pair: pair[0].category):
+        pairs = [*own]
+        groups = groups_of(listed, pairs)
+        for image, path in pairs:
+            if groups == [category]:
+                rows.append((image, path, category if len(categories) > 1 else None))
+            elif image.anomalous:
+                rows.append((image, path, f"{category}/{image.defect}"))
+            else:
+                rows += [(image, path, group) for group in (groups if len(categories) > 1 else [None])]
+    return rows
+
+
+def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
+    """The names of a category's groups: its own, or one for each defect."""
+    category, layout = pairs[0][0].category, listed.data.layout
+    if layout is None or not layout.by_defect:
+        return [category]
+    defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
+    return [f"{category}/{defect}" for defect in defects] or [category]
+
+
+def _columns(
+    files: _Files, groups: Sequence[str | None], pattern: re.Pattern[str] | None, ignore_value: int | None
+) -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "predictions": Maps(files, lambda content: content.score_map),
+        "references": Maps(files, lambda content: content.masks.reference(ignore_value)),
+    }
+    labels = [image.anomalous for image, _ in files.pairs]
+    if None not in labels and any(not image.masks for image, _ in files.pairs if image.anomalous):
+        columns["image_labels"] = labels
+    if any(groups):
+        columns["groups"] = groups
+    if pattern is not None:
+        columns["samples"] = sample_ids(files.pairs, pattern)
+    return columns
+
+
+def _guesses(listed: AnomalyMaps) -> list[str]:
+    if listed.data.layout is not None:
+        return [f"The data set is laid out as {listed.data.layout.title} (layout {listed.data.layout.name})."]
+    categories = list(dict.fromkeys(image.category for image, _ in listed.pairs))
+    return [f"Folders are categories: {some(categories)} (layout folders: one group)."] if listed.guessed else []
+
+
+def _notes(models: Mapping[str, AnomalyMaps], names: Sequence[str], images: Sequence[AnomalyImage]) -> list[str]:
+    first, path = next(iter(models.values())), next(iter(models.values())).pairs[0][1]
+    notes = [f"{len(first.pairs):,} maps, paired with their masks by name."]
+    if without := sorted({name for name, image in zip(names, images) if not image.masks and not image.anomalous}):
+        notes.append(f"{len(without):,} have no mask and count as normal: {some(without)}.")
+    notes += [f"Left out: {each.census.text()}." for each in models.values() if each.census.left_out]
+    with first.archives.naming():
+        if path.suffix.lower() == ".png" and read_map(path).dtype.itemsize == 1:
+            notes.append("Maps of 8 bits hold at most 256 scores, so that many tie.")
+    return list(dict.fromkeys(notes))
+
+
+def _contents(models: Mapping[str, AnomalyMaps]) -> list[str]:
+    listed = next(iter(models.values()))
+    used = ", ".join(f"{number:,} {kind}" for kind, number in listed.census.used.items() if kind != MAPS)
+    maps = ", ".join(f"{name}: {len(each.pairs):,} maps" for name, each in models.items())
+    return [maps, f"{TITLES.get(listed.data.layout_name, 'a folder')}: {used or 'no masks'}"]
+
+
+class MapSizeError(ValueError):
+    """A map and its mask differ in size, and resizing the map would help."""
 
 
 class MapAndMask(NamedTuple):
@@ -97,6 +179,58 @@ class MapAndMask(NamedTuple):
 
     score_map: np.ndarray
     masks: Masks
+
+
+class _Files:
+    """The maps and masks of images, read together; masks are kept until both have been asked for."""
+
+    def __init__(self, read: Callable[[Pair], MapAndMask], pairs: Sequence[Pair]) -> None:
+        self.read, self.pairs = read, pairs
+        self.waiting: dict[int, tuple[Any, MapAndMask]] = {}
+
+
+class Maps(Sequence[Any]):
+    """A column with an entry for each image, whose files are read when it is asked for."""
+
+    def __init__(self, files: _Files, part: Callable[[MapAndMask], Any]) -> None:
+        self.files, self.part = files, part
+
+    def __len__(self) -> int:
+        return len(self.files.pairs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return read_ahead(self._entry, range(len(self)))
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [*read_ahead(self._entry, range(len(self))[place])]
+        return self._entry(range(len(self))[place])
+
+    def _entry(self, row: int) -> Any:
+        other, content = self.files.waiting.pop(row, (self, None))
+        if other is not self and content is not None:
+            return self.part(content)
+        content = self.files.read(self.files.pairs[row])
+        own = self.part(content)
+        self.files.waiting[row] = self, content
+        return own
+
+
+def load(reading: Reading, limits: Limits) -> None:
+    """Read all files, whose sizes are checked first. Raises RefusedError for more than the limits allow of an input."""
+    pairs = [pair for columns in reading.models.values() for pair in columns["predictions"].files.pairs]
+    inputs = ([path for _, path in pairs], [mask for image, _ in pairs for mask in image.masks])
+    with reading.archives.naming():
+        for files in inputs:
+            total = 0
+            for file in dict.fromkeys(files):
+                if file.suffix.lower() == ".npz":
+                    with file.open("rb") as content:
+                        limits.check_members(str(file), content)
+                total += 8 * math.prod(stated_shape(file))
+                limits.check_unpacked(str(file), total)
+    for columns in reading.models.values():
+        columns |= {name: [*column] if isinstance(column, Maps) else column for name, column in columns.items()}
 
 
 def map_reader(
@@ -107,7 +241,7 @@ def map_reader(
     void_where_invalid: bool = False,
     regions: str = AnomalySuite.regions,
     mask_threshold: float | None = None,
-) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
+) -> Callable[[Pair], MapAndMask]:
     """A function that reads an image's map and masks; a normal image without a mask has no anomalous pixel.
 
     Parameters: listed, the files; resize, how maps are resized to their masks or, without a mask, to their images:
@@ -122,17 +256,22 @@ def map_reader(
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
     value, clouds = check_ignore_value(ignore_value), as_bool(void_where_invalid, "void_where_invalid")
-    if clouds and (listed.data.layout is None or listed.data.layout.clouds is None):
+    layout = listed.data.layout
+    if clouds and (layout is None or layout.clouds is None):
         raise ValueError(
             "void_where_invalid: expected a layout with clouds of points, which mvtec-3d is, got "
             f"{listed.data.layout_name}"
         )
-    size = None
-    if resize is not None and listed.data.layout is None:
-        size = _common_size(listed)
-    threshold = _threshold_of(listed, check_regions(regions), mask_threshold)
-    rules = MaskRules(value, clouds, regions, saturations_of(listed, value), threshold)
-    return partial(_read, resize=resize, size=size, rules=rules)
+    with listed.archives.naming():
+        size = _common_size(listed) if resize is not None and layout is None else None
+        threshold = _threshold_of(listed, check_regions(regions), mask_threshold)
+        rules = MaskRules(value, clouds, regions, saturations_of(listed, value), threshold)
+
+    def read(pair: Pair) -> MapAndMask:
+        with listed.archives.naming():
+            return _read(*pair, resize, size, rules)
+
+    return read
 
 
 def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,12 +315,8 @@ def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
 
 
 def _read(
-    pair: tuple[AnomalyImage, Path],
-    resize: str | None,
-    size: tuple[int, int] | None,
-    rules: MaskRules,
+    image: AnomalyImage, path: Path, resize: str | None, size: tuple[int, int] | None, rules: MaskRules
 ) -> MapAndMask:
-    image, path = pair
     score_map, masks = read_map(path), None
     if image.masks:
         masks, told_by = read_masks(image, rules), image.masks[0]
@@ -196,7 +331,7 @@ def _read(
         wanted, told_by = size or score_map.shape, path
     if score_map.shape != wanted:
         if resize is None:
-            raise ValueError(
+            raise MapSizeError(
                 f"{path}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(score_map.shape)};"
                 " maps are resized with --resize nearest or bilinear only"
             )
@@ -227,7 +362,7 @@ def file_problems(
     Parameters: as of `map_reader`; progress, whether to show a bar on a terminal.
     """
 
-    def problem(pair: tuple[AnomalyImage, Path]) -> str | None:
+    def problem(pair: Pair) -> str | None:
         try:
             read(pair)
         except (ValueError, TypeError, OSError) as error:
@@ -238,8 +373,7 @@ def file_problems(
         read = map_reader(listed, resize, ignore_value, **options)
     except (ValueError, TypeError) as error:
         return [*listed.problems, str(error)]
-    bar = progress_bar(total=len(listed.pairs), unit=" images", shown=progress)
-    with bar:
+    with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
         lines = []
         for line in read_ahead(problem, listed.pairs):
             lines += [line] if line is not None else []
@@ -247,8 +381,81 @@ def file_problems(
     return [*listed.problems, *lines]
 
 
-def check_names(listed: AnomalyMaps) -> None:
-    """Raise ValueError with the first problem of the files' names, and the number of problems."""
-    if listed.problems:
-        more = f" (the first of {len(listed.problems)} problems: --list-problems)" if listed.problems[1:] else ""
-        raise ValueError(listed.problems[0] + more)
+def pattern_of(listed: AnomalyMaps, sample_pattern: str | None) -> re.Pattern[str] | None:
+    """A regular expression with the id of a sample as its first group, as chosen, or else the layout's own, if any."""
+    if sample_pattern is None:
+        sample_pattern = None if listed.data.layout is None else listed.data.layout.samples
+    if sample_pattern is None:
+        return None
+    try:
+        pattern = re.compile(sample_pattern)
+    except (re.error, TypeError) as error:
+        raise ValueError(f"sample_pattern: expected a regular expression, got {sample_pattern!r}: {error}") from error
+    if not pattern.groups:
+        raise ValueError(f"sample_pattern: expected a group, as in '^([^_]+)_', got {sample_pattern!r}")
+    return pattern
+
+
+def sample_ids(pairs: Sequence[Pair], pattern: re.Pattern[str]) -> list[str]:
+    """The ids of the samples in the images: the first group of a pattern in the images' names.
+
+    Raises ValueError, with the name of the image, if it does not match.
+    """
+    ids = []
+    for image, path in pairs:
+        match = pattern.search(image.name)
+        if match is None or not match[1]:
+            raise ValueError(f"{path}: expected a name in which {pattern.pattern!r} finds a sample, got {image.name!r}")
+        ids.append(match[1])
+    return ids
+
+
+def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
+    """Map a function over items in several threads, in order, only a few items ahead.
+
+    >>> list(read_ahead(abs, [-3, 2, -1]))
+    [3, 2, 1]
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        ahead: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                ahead.append(pool.submit(read, item))
+                if len(ahead) >= 2 * threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+def resized_map(score_map: np.ndarray, shape: tuple[int, int], way: str) -> np.ndarray:
+    """Resize a map: the pixel at ⌊i·H/H'⌋ ("nearest"), or interpolated between pixel centres at i + ½ ("bilinear").
+
+    Parameters: score_map (H, W); shape (H', W'); way, "nearest" or "bilinear", as torch.nn.functional.interpolate
+    does (align_corners=False, no antialiasing).
+    Returns float64 for integers and float64, else float32, rounded once; with "nearest", the type of the map.
+
+    >>> resized_map(np.asarray([[0.0, 1.0]]), (1, 4), "bilinear").tolist()
+    [[0.0, 0.25, 0.75, 1.0]]
+    >>> resized_map(np.asarray([[0.0, 1.0]]), (1, 4), "nearest").tolist()
+    [[0.0, 0.0, 1.0, 1.0]]
+    """
+    if score_map.shape == shape:
+        return score_map
+    if way == "nearest":
+        rows, columns = (np.arange(new) * old // new for new, old in zip(shape, score_map.shape))
+        return score_map[np.ix_(rows, columns)]
+    values = score_map.astype(np.float64)
+    for axis, new in enumerate(shape):
+        old = values.shape[axis]
+        place = np.clip((np.arange(new) + 0.5) * (old / new) - 0.5, 0, old - 1)
+        low = place.astype(np.int64)
+        share = place - low if axis else (place - low)[:, None]
+        first, second = (np.take(values, at, axis=axis) for at in (low, np.minimum(low + 1, old - 1)))
+        # the difference of two infinite neighbours is NaN
+        with np.errstate(invalid="ignore"):
+            values = np.where((first == second) | (share == 0), first, first * (1 - share) + second * share)
+    small = score_map.dtype.kind == "f" and score_map.dtype.itemsize < values.dtype.itemsize
+    return values.astype(np.float32) if small else values

@@ -1,4 +1,4 @@
-"""Saturation areas of defects, by the values of their masks: defects_config.json of MVTec LOCO AD."""
+"""Read the masks of an image: anomalous and void pixels, numbers of regions, and defects with saturation areas."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from ...anomaly.masks import as_region_numbers
 from ...arrays.checks import as_bool, as_int, as_real
 from ..json import parse_json
+from ..limits import size_text
 from ..reasons import named
-from .listing import AnomalyImage, AnomalyMaps
-from .pixels import size_text
+from .listing import AnomalyImage
+from .pairing import AnomalyMaps
 from .planes import anomalous_pixels, read_invalid, read_masks_values
 
 MAX_AREA = 2**53
@@ -67,9 +68,6 @@ def _as_saturation(entry: Any) -> tuple[int, Saturation]:
     if not 0 < share <= 1:
         raise ValueError(f"saturation_threshold: expected a share in (0, 1], got {share!r}")
     return value, Saturation(share, True)
-
-
-# Read masks: anomalous pixels, void pixels, and the defects of layouts that have them.
 
 
 Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels

@@ -450,6 +450,27 @@ class Images(Column):
         return np.zeros(len(value), bool)
 
 
+RESIZED = "resized: "  # before the name of maps that are resized to their masks
+
+
+@dataclass(frozen=True)
+class Maps(Images):
+    """An anomaly map (H, W) for each image, which may be resized to its mask."""
+
+    def offer(self, table: Table) -> list[str]:
+        """The names that any images offer, and each stack or list of maps resized."""
+        stacks = [name for name, array in table.arrays.items() if num_dimensions(array) >= 3]
+        return super().offer(table) + [RESIZED + name for name in stacks]
+
+    def is_several(self, names: Sequence[str], table: Table) -> bool:
+        """Whether all are stacks or lists of maps."""
+        return super().is_several([name.removeprefix(RESIZED) for name in names], table)
+
+    def part(self, name: str, table: Table) -> Any:
+        """The maps as they are: `images.fitted` resizes them, since the masks are another column."""
+        return super().part(name.removeprefix(RESIZED), table)
+
+
 _FIELDS = (
     ("x1", "xmin", "left", "x", "cx", "xcenter"),
     ("y1", "ymin", "top", "y", "cy", "ycenter"),

@@ -15,6 +15,7 @@ from .kinds import (
     Groups,
     Images,
     Labels,
+    Maps,
     Matrix,
     Models,
     Names,
@@ -113,7 +114,7 @@ LAYOUTS: Mapping[str, Layout] = {
     ),
     "anomaly_suite": Layout(
         (
-            Images("predictions", ("maps", "anomaly_maps", "scores")),
+            Maps("predictions", ("maps", "anomaly_maps", "scores")),
             Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
             Column("image_scores", required=False),
             Labels("image_labels", required=False, source=1),

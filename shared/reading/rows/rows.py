@@ -21,9 +21,9 @@ from ..reading import Reading
 from ..tables.files import Streamed, Table, batches
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .guesses import MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
-from .images import Split, image_names, some
+from .images import Split, fitted, image_names, some
 from .inputs import table_of_input, table_of_places
-from .kinds import READ_AS, Groups, Images, Models, Names
+from .kinds import READ_AS, RESIZED, Groups, Images, Maps, Models, Names
 from .metrics import LAYOUTS, Layout
 from .recognised import (
     blank_rows,
@@ -229,6 +229,10 @@ def _gathered(reading: Rows, made_of: MadeOf, model: str) -> tuple[dict[str, Any
         of_table[column.name], values[column.name] = table, column.take(names, table, read_as)
         if isinstance(column, Images) and column.name not in ids and num_dimensions(values[column.name]) == 2:
             values[column.name] = [values[column.name]]  # one image
+    maps = next((column for column in in_use if isinstance(column, Maps)), None)
+    if maps is not None and not ids and {maps.name, "references"} <= {*values}:
+        resize = made_of[maps.name][0].startswith(RESIZED)
+        values[maps.name] = fitted(values[maps.name], values["references"], resize=resize)
     if not ids:
         if rows is not None:
             values = {name: _of_rows(name, value, rows) for name, value in values.items() if of_table[name] is own}

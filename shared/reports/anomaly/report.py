@@ -41,7 +41,7 @@ def write_anomaly_report(
     report then stays as it is, and ValueError for one among the files that were read.
     """
     folder = Path(folder)
-    read = [run.listed.folder, run.listed.data.folder, *([other.listed.folder] if other else [])]
+    read = [run.listed.folder, run.listed.data_folder, *([other.listed.folder] if other else [])]
     check_report_folder(folder, read)
     runs = [run] if other is None else [run, other]
     models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
@@ -62,7 +62,7 @@ def write_anomaly_report(
         ),
     ]
     text = report_html(
-        f"Anomaly maps of {run.listed.data.folder.resolve().name}",
+        f"Anomaly maps of {run.listed.data_folder.resolve().name}",
         "openworld-metrics anomaly",
         _said(run, names),
         headline_html(numbers, names),

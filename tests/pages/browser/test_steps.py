@@ -662,7 +662,8 @@ def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: P
     for i, side in enumerate(columns):
         paths = sorted((tmp_path / side).iterdir())
         page.upload(paths, i)
-        page.part("read").get_by_text(f"{side}: {len(paths)} images").wait_for()
+        said = f"maps: {len(paths)} maps" if i else "masks: expected a folder, an archive or files, got none"
+        page.part("read").get_by_text(said).wait_for()
     page.part("read").get_by_text(f"{len(paths)} maps, paired with their masks by name").wait_for()
     page.compute()
     assert page.numbers() == load("anomaly_suite").compute(**columns)

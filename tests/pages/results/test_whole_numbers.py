@@ -15,8 +15,8 @@ from openworld_metrics.pages import intervals
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.results.number import difference_html, number_html
 from openworld_metrics.pages.runner import Runner
+from tests.pages.data.test_reading import controls
 from tests.pages.figures.test_figures import page as page_of
-from tests.pages.reading.test_reading import controls
 
 NUMBER = re.compile(r"[-+−]?(?:\d+\.\d{3,}|\d\.\d\de[-+]\d+)")
 

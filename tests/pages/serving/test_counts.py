@@ -16,7 +16,7 @@ from openworld_metrics.pages.serving import costs
 from openworld_metrics.reading.limits import RefusedError
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from openworld_metrics.reading.rows.recognised import wrong_way
-from tests.pages.assembly.test_several import Load, called, runner_of, show
+from tests.pages.data.test_several import Load, called, runner_of, show
 
 COUNTED = [name for name in METRICS if "counts" in metric_class(name).columns]
 

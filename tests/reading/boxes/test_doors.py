@@ -15,7 +15,7 @@ from PIL import Image
 
 from openworld_metrics.command import cli, detections
 from openworld_metrics.evaluation import evaluate_detections
-from openworld_metrics.pages.files import page_of
+from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading import read_boxes
 from openworld_metrics.reading.census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from tests.detection import scenes

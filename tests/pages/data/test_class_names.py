@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from openworld_metrics.evaluation.detection import openset_metrics
-from openworld_metrics.pages.assembly.reading import read
+from openworld_metrics.pages.data import read
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading.boxes.coco import read_coco, read_coco_results
-from tests.pages.assembly.test_several import runner_of, show
+from tests.pages.data.test_several import runner_of, show
 
 CATEGORIES = {3: "cat", 7: "traffic <light>", 20: "zebra"}
 OPTIONS: dict[str, Any] = {"unknown_class_id": 999}

@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.assembly.reading import read
+from openworld_metrics.pages.data import read
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.reading.limits import RefusedError
-from tests.pages.assembly.test_pairing import MAPS, MASKS, packed, save
+from tests.pages.data.test_pairing import MAPS, MASKS, packed, save
 from tests.pages.groups import (
     CLASSES,
     DETECTORS,

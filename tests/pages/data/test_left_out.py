@@ -14,7 +14,7 @@ from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.reading.rows.inputs import table_of_frame
 from openworld_metrics.reading.rows.rows import rows_of, settle
-from tests.pages.reading.test_reading import controls, rerun
+from tests.pages.data.test_reading import controls, rerun
 from tests.pages.results.test_comparison import runner
 
 # of each metric a table whose cells are wrong in rows 2, 5 and 9, from 0

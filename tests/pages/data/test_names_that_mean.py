@@ -11,7 +11,7 @@ import pytest
 
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.evaluation.detection import openset_metrics
-from openworld_metrics.pages.assembly.reading import read
+from openworld_metrics.pages.data import read
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import OWN, Form
@@ -19,7 +19,7 @@ from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.intervals import with_intervals
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading import read_detections
-from tests.pages.assembly.test_several import runner_of, show
+from tests.pages.data.test_several import runner_of, show
 
 NAMES = {0: "sofa", 1: "couch", 2: "yak", 4: "Unknown"}
 # two sofas, the second by its other name; a yak and an object called unknown, which are both unknown

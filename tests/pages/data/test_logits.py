@@ -14,7 +14,7 @@ import pytest
 from openworld_metrics import scores
 from openworld_metrics.reading.rows.recognised import with_scores_of_logits
 from openworld_metrics.reading.tables.files import Table
-from tests.pages.assembly.test_several import called, runner_of, show
+from tests.pages.data.test_several import called, runner_of, show
 
 Load = Callable[..., Any]
 RNG = np.random.default_rng(0)

@@ -1,1 +1,0 @@
-"""Read uploads, archives and pasted cells as named arrays."""

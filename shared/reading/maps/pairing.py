@@ -1,0 +1,428 @@
+"""Match the maps of one or more models to the images of a data set, by the names of their files."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from ..archives import Archives
+from ..census import IMAGES, OTHERS, Census, LeftOutError
+from ..images import SUFFIXES
+from ..limits import COMMANDS, Limits
+from ..places import matched
+from ..reading import Input, Place
+from .layouts import Layout
+from .listing import (
+    ELSEWHERE,
+    NOTE,
+    AnomalyFolder,
+    AnomalyImage,
+    Problem,
+    Tree,
+    as_paths,
+    is_archive,
+    is_note,
+    key_of,
+    list_anomaly_images,
+    place_of,
+    suffix_of,
+)
+from .planes import MAP_SUFFIXES, read_mask_values
+
+MAPS, MASKS = "maps", "masks"  # kinds of a census, and the usual names of the inputs
+_WITHOUT = "of an image that is left out"
+Pairs = list[tuple[AnomalyImage, Path]]
+
+
+class AnomalyMaps(NamedTuple):
+    """A data set and a model's maps of its test images.
+
+    data: the data set
+    tree: the files of the maps
+    pairs: each test image with its map, sorted
+    wrong: problems of file names; results require that there are none
+    left_out: why a file of the data set or of the maps is not used, by path
+    archives: the unpacked archives that files lie in
+    guessed: whether categories are folders that were taken for them
+    leaves_out: whether files with problems are left out
+    """
+
+    data: AnomalyFolder
+    tree: Tree
+    pairs: list[tuple[AnomalyImage, Path]]
+    wrong: list[Problem]
+    left_out: Mapping[Path, str]
+    archives: Archives
+    guessed: bool = False
+    leaves_out: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder or the archive of the maps."""
+        return Path(self.archives.named(str(self.tree.root)))
+
+    @property
+    def data_folder(self) -> Path:
+        """The folder or the archive of all categories, of one, or of masks."""
+        return Path(self.archives.named(str(self.data.tree.root)))
+
+    @property
+    def problems(self) -> list[str]:
+        """Problems of file names, a line each."""
+        return [self.archives.named(str(problem)) for problem in self.wrong]
+
+    @property
+    def census(self) -> Census:
+        """The files of the data set and of the maps; without problems, each is used or left out for a reason."""
+        images = [image for image, _ in self.pairs]
+        used = {
+            MAPS: len(self.pairs),
+            IMAGES: len({image.image for image in images if image.image is not None}),
+            MASKS: len({mask for image in images for mask in image.masks}),
+        }
+        known = {path: MAPS for name, path in self.tree.files.items() if suffix_of(name) in MAP_SUFFIXES}
+        known |= {mask: MASKS for image in self.data.images for mask in image.masks}
+        known |= {image.image: IMAGES for image in self.data.images if image.image is not None}
+        left_out: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for path, reason in sorted(self.left_out.items()):
+            left_out[known.get(path, OTHERS), reason].append(self.archives.named(str(path)))
+        return Census({kind: number for kind, number in used.items() if number}, dict(left_out))
+
+
+def check_names(listed: AnomalyMaps) -> None:
+    """Raise LeftOutError with the first problem of the files' names, and the number of problems."""
+    if listed.wrong:
+        more = f" (the first of {len(listed.wrong)} problems: --list-problems)" if listed.wrong[1:] else ""
+        raise LeftOutError(listed.problems[0] + more, len(listed.wrong))
+
+
+def list_models(
+    maps: Input,
+    data: Place | Sequence[Place],
+    *,
+    layout: str | None = None,
+    categories: Sequence[str] | None = None,
+    needs_masks: bool = True,
+    leave_out: bool = False,
+    limits: Limits = COMMANDS,
+) -> dict[str, AnomalyMaps]:
+    """Find the test images of a data set, their masks, and one or more models' maps of them, by the models' names.
+
+    Folders, archives and single files are all read. No file is opened except archives and lists of images, and of a
+    plain folder in which folders may be categories, masks until one without an anomalous pixel is found.
+
+    Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
+    names are models, too, unless the data set comes in as many of their names; data, of all categories or of one, or
+    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, the ones to list, by default
+    all; needs_masks, whether an anomalous image without a mask is a problem, which it is not if images alone are judged
+    by the folders of a layout; leave_out, whether files whose names are a problem are left out, with all of their
+    image; limits, of the files.
+    Raises ValueError for unknown places, layouts and categories.
+    """
+    archives = Archives(limits)
+    with archives.naming():
+        places = as_paths(data)
+        models = _models(maps, places, archives)
+        every = {path.resolve() for paths in models.values() for path in paths}
+        for name, paths in [(MASKS, places), *((MAPS, paths) for paths in models.values())]:
+            if not paths:
+                raise ValueError(f"{name}: expected a folder, an archive or files, got none")
+        if shared := next((path for path in places if path.resolve() in every), None):
+            raise ValueError(f"{shared}: expected maps in another folder than their masks, got one folder for both")
+        files = Tree.of(places, archives, but=every)
+        folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
+        listed = {
+            name: find_maps(Tree.of(paths, archives, but=places), folder, archives) for name, paths in models.items()
+        }
+        listed = _aligned(listed)
+        if leave_out:
+            listed = {name: _without_problems(each) for name, each in listed.items()}
+        return {name: _with_categories(each) for name, each in listed.items()} if layout is None else listed
+
+
+def list_anomaly_maps(maps: Place | Sequence[Place], data: Place | Sequence[Place], **choices: Any) -> AnomalyMaps:
+    """Find the test images of a data set, their masks and a model's maps; see `list_models`."""
+    (listed,) = list_models({MAPS: maps}, data, **choices).values()
+    return listed
+
+
+def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
+    """The places of each model's maps, by its name.
+
+    Raises ValueError for a place that does not exist, and if some names, but not all, are in several archives.
+    """
+    if isinstance(maps, Mapping):
+        models = {str(name): as_paths(places) for name, places in maps.items()}
+    else:
+        paths = as_paths(maps)
+        models = {paths[0].resolve().stem if len(paths) == 1 else MAPS: paths}
+    for path in chain(data, *models.values()):
+        if not path.exists():
+            raise ValueError(f"{path}: expected {'a folder' if path in data else 'a folder of maps'}, got none")
+    if isinstance(maps, Mapping) or len(paths) < 2 or not all(path.is_dir() or is_archive(path) for path in paths):
+        return models
+    if sorted(path.stem for path in paths) == sorted(path.stem for path in data):
+        return models  # a data set each
+    held = {
+        path: {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES}
+        for path in paths
+    }
+    every, common = set().union(*held.values()), set.intersection(*held.values())
+    if sum(map(len, held.values())) > len(every) > len(common):
+        lacking = "; ".join(
+            f"{path.name} lacks {some(sorted(every - own))}" for path, own in held.items() if every - own
+        )
+        raise ValueError(
+            f"expected maps of the same images from each model, got {len(every - common):,} images that not all have: "
+            f"{lacking}. If these are data sets, put their masks into archives of the same names"
+        )
+    if every != common:
+        return models
+    stems = [path.stem for path in paths]
+    return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
+
+
+def some(names: Collection[str]) -> str:
+    """The first five names, with commas, and the number of the others."""
+    first = [*names][:5]
+    return ", ".join(first) + (f" and {len(names) - len(first):,} more" if len(names) > len(first) else "")
+
+
+def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
+    """Models in which an image that another model has no map of is a problem."""
+    names = {model: {_key(image) for image, _ in listed.pairs} for model, listed in models.items()}
+    for model, listed in models.items():
+        lacking = [other for other in models if names[model] - names[other]]
+        for other in lacking if not any(each.wrong for each in models.values()) else ():
+            folder = models[other].folder
+            problems = [
+                Problem(path, f"expected a map of that image in {folder}, too, got none", "of which a model has no map")
+                for image, path in listed.pairs
+                if _key(image) not in names[other]
+            ]
+            models = {**models, model: models[model]._replace(wrong=[*models[model].wrong, *problems])}
+    return models
+
+
+def _key(image: AnomalyImage) -> tuple[str, str]:
+    return image.category, image.name
+
+
+def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
+    """The files without those of problems, which are left out, each for its reason, with the others of their image.
+
+    Raises LeftOutError if nothing remains.
+    """
+    wrong = {problem.path: problem.reason for problem in listed.wrong}
+    pairs = [(image, path) for image, path in listed.pairs if not {*image.files, path} & wrong.keys()]
+    if not pairs:
+        check_names(listed)
+    used = {file for image, path in pairs for file in (*image.files, path)}
+    others = [path for path in (*listed.data.files, *listed.tree.files.values()) if path not in used]
+    left_out = {path: listed.left_out.get(path) or wrong.get(path, _WITHOUT) for path in others}
+    return listed._replace(pairs=pairs, wrong=[], left_out=left_out, leaves_out=True)
+
+
+def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMaps:
+    """Find the map of each test image: the file with the image's stem in a folder with the category's name.
+
+    A folder in between with the name of a defect selects that defect's images; it is required if several images of the
+    category have the stem. A single category needs no folder. In a plain folder, a map belongs to the mask with its
+    path, or to the only one whose path is an end of its own, or the other way round, without folders such as test and
+    ground_truth; others belong to normal images.
+
+    Parameters: tree, the files of the maps; data, as `list_anomaly_images` returns it.
+    Returns the images with their maps, and problems, after those of the data set: images and masks without a map, two
+    maps of one image, maps without an image, files that may be maps of another kind.
+    """
+    files = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES]
+    left_out: dict[Path, str] = {**data.left_out}
+    if data.layout is None:
+        pairs, problems = _pair_masks(tree, files, data.images)
+    else:
+        pairs, problems, left = _pair_categories(tree, files, data, data.layout)
+        left_out |= left
+    mapped = {place_of(name) for name in files}
+    for name, path in tree.files.items():
+        if suffix_of(name) not in MAP_SUFFIXES:
+            if is_note(name) or (suffix_of(name) in SUFFIXES and place_of(name) in mapped):
+                left_out[path] = NOTE if is_note(name) else "beside maps"
+            else:
+                wanted = "expected a map, as .tiff, .npy, .npz or .png, got another file"
+                problems.append(Problem(path, wanted, "of another kind"))
+    return AnomalyMaps(data, tree, pairs, [*data.problems, *problems], left_out, archives)
+
+
+def _with_categories(listed: AnomalyMaps) -> AnomalyMaps:
+    """Images of a plain folder by category: the folders of their maps, if each holds images of both classes."""
+    pairs = [] if listed.wrong or listed.data.layout is not None else listed.pairs
+    parts = [key_of(image.name).split("/")[:-1] for image, _ in pairs]
+    depth = next((i for i in range(min(map(len, parts), default=0)) if len({part[i] for part in parts}) > 1), None)
+    if depth is None:
+        return listed
+    folders: dict[str, Pairs] = defaultdict(list)
+    for (image, path), part in zip(pairs, parts):
+        folders[part[depth]].append((image._replace(category=part[depth]), path))
+    if not all(_has_both([image for image, _ in own]) for own in folders.values()):
+        return listed
+    return listed._replace(pairs=[pair for _, own in sorted(folders.items()) for pair in own], guessed=True)
+
+
+def _has_both(images: Sequence[AnomalyImage]) -> bool:
+    """Whether some images have an anomalous pixel, and others have none or no mask."""
+    masks = [image.masks[0] for image in images if image.masks]
+    try:
+        kinds = {False} if len(masks) < len(images) else set[bool]()
+        for mask in masks:
+            kinds.add(bool(read_mask_values(mask).any()))
+            if len(kinds) == 2:
+                return True
+    except ValueError:  # which is said where all files are read
+        pass
+    return False
+
+
+def _pair_categories(
+    tree: Tree, files: Sequence[str], data: AnomalyFolder, layout: Layout
+) -> tuple[Pairs, list[Problem], dict[Path, str]]:
+    pairs: Pairs = []
+    problems: list[Problem] = []
+    images: dict[str, list[AnomalyImage]] = defaultdict(list)
+    for image in data.images:
+        images[image.category].append(image)
+    by_category, elsewhere, left = _by_category(files, data, list(images))
+    for category, own in images.items():
+        own_pairs, wrong = _pair_images(tree, by_category.get(category, []), own, _defect_names(own, layout))
+        pairs += own_pairs
+        problems += wrong
+    for name in _broken_categories(files, data):
+        root = layout.images.partition("/")[0]
+        text = f"expected a folder {root!r} in it, since there are maps of it, got none"
+        problems.append(Problem(data.tree.root / name, text, "without images"))
+    text = f"expected it in a folder of a category ({', '.join(images)}), got another"
+    problems += [Problem(tree.path(name), text, "in no folder of a category") for name in elsewhere]
+    return pairs, problems, {tree.path(name): ELSEWHERE for name in left}
+
+
+def _broken_categories(files: Sequence[str], data: AnomalyFolder) -> list[str]:
+    """The folders beside the categories that lack test images, though there are maps in a folder of that name."""
+    chosen = {image.category for image in data.images}
+    if "" in data.categories.values() or len(chosen) < len(data.categories):  # a category itself, or some
+        return []
+    folders = {folder for name in files for folder in name.split("/")[:-1]} - data.categories.keys()
+    return sorted(folders & {name.partition("/")[0] for name in data.tree.names if "/" in name})
+
+
+_Placed = tuple[str, list[str]]  # a map, and the folders between it and its category
+
+
+def _by_category(
+    files: Sequence[str], data: AnomalyFolder, chosen: Sequence[str]
+) -> tuple[dict[str, list[_Placed]], list[str], list[str]]:
+    """Maps by category, maps without a category, and maps that may belong to categories that are not chosen."""
+    by_category: dict[str, list[_Placed]] = defaultdict(list)
+    bare: list[_Placed] = []
+    known = {unicodedata.normalize("NFC", name): name for name in data.categories}
+    for file in files:
+        *folders, _ = place_of(file).split("/")
+        at = next((i for i, folder in enumerate(folders) if folder in known), None)
+        if at is None:
+            bare.append((file, folders))
+        else:
+            by_category[known[folders[at]]].append((file, folders[at + 1 :]))
+    if len(chosen) == 1 and chosen[0] not in by_category:
+        by_category[chosen[0]] = bare
+        bare = []
+    unmatched = [file for file, _ in bare]
+    others = [file for category in by_category.keys() - {*chosen} for file, _ in by_category[category]]
+    every = len(chosen) == len(data.categories) > 1
+    return by_category, unmatched if every else [], others if every else [*others, *unmatched]
+
+
+def _pair_images(
+    tree: Tree, files: Sequence[_Placed], images: Sequence[AnomalyImage], defects: Mapping[str, str]
+) -> tuple[Pairs, list[Problem]]:
+    by_stem: dict[str, list[AnomalyImage]] = defaultdict(list)
+    for image in images:
+        by_stem[image.stem].append(image)
+    map_of: dict[AnomalyImage, str] = {}
+    unclear: set[str] = set()
+    problems = []
+    for file, folders in files:
+        words = [word for folder in reversed(folders) for word in (folder, folder.casefold())]
+        named = [defects[word] for word in words if word in defects]
+        stem, path = place_of(file).rpartition("/")[2], tree.path(file)
+        same = [image for image in by_stem.get(stem, []) if not named or image.defect == named[0]]
+        if not same:
+            problems.append(Problem(path, "expected an image of that name and folder, got none", "without an image"))
+        elif len(same) > 1:
+            unclear.add(stem)
+            which = ", ".join(image.name for image in same)
+            text = f"expected the folder of a defect, since {len(same)} images have that name: {which}"
+            problems.append(Problem(path, text, "of several images"))
+        elif same[0] in map_of:
+            text = f"expected one map of {same[0].name}, got {map_of[same[0]]} too"
+            problems.append(Problem(path, text, "of an image that has another"))
+        else:
+            map_of[same[0]] = file
+    where = tree.where
+    for image in images:
+        if image not in map_of and image.stem not in unclear:
+            name = f"{image.defect}/{image.stem}.tiff" if len(by_stem[image.stem]) > 1 else f"{image.stem}.tiff"
+            text = f"expected its map {image.category}/…/{name}{where}, got none"
+            problems.append(Problem(image.files[0], text, "without a map"))
+    return [(image, tree.path(map_of[image])) for image in images if image in map_of], problems
+
+
+def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]) -> tuple[Pairs, list[Problem]]:
+    """Pair maps with the masks, and images beside them, of a plain folder; others are maps of normal images."""
+    category = images[0].category if images else ""
+    places = [key_of(place_of(file)) for file in files]
+    names = _telling([key_of(image.name) for image in images], places)
+    by_name: dict[str, tuple[AnomalyImage, str]] = {}
+    problems = []
+    for file, at in zip(files, matched(places, names, strip=True, cut=True)):
+        place, path = place_of(file), tree.path(file)
+        stem = place.rpartition("/")[2]
+        image = AnomalyImage(category, place, "", stem, False, None, ()) if at is None else images[at]
+        if image.name in by_name:
+            text = f"expected one map of {image.name}, got {by_name[image.name][1]} too"
+            problems.append(Problem(path, text, "of an image that has another"))
+        else:
+            by_name[image.name] = image, file
+    where = tree.where
+    near = {_folded(place): tree.path(file) for file, place in zip(files, places)}
+    for image, name in zip(images, names):
+        if image.name not in by_name:
+            like = near.get(_folded(name))
+            hint = f"; {like} has nearly that name" if like else ""
+            text = f"expected its map {image.name}.tiff{where}, got none{hint}"
+            problems.append(Problem((*image.masks, *image.files)[0], text, "without a map"))
+    return [(image, tree.path(file)) for _, (image, file) in sorted(by_name.items())], problems
+
+
+def _folded(name: str) -> str:
+    """A name in which what people take for one is one: capitals, percent-encoding, and what looks alike."""
+    return unicodedata.normalize("NFKC", unquote(name)).casefold()
+
+
+def _telling(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Names of masks without the folders above all of them, which tell nothing, unless maps have such a folder, too."""
+    above = PurePosixPath(os.path.commonpath([os.path.dirname(name) for name in names]) if names else "")
+    folders = {folder for place in others for folder in PurePosixPath(place).parts[:-1]}
+    return (
+        [*names] if {*above.parts} & folders else [PurePosixPath(name).relative_to(above).as_posix() for name in names]
+    )
+
+
+def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
+    """Defects by the names that their folders among the maps may have: their own, also in lower case."""
+    defects = sorted({image.defect for image in images})
+    own = {name: defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
+    return {**{name.casefold(): defect for name, defect in own.items()}, **own}

@@ -1,0 +1,1 @@
+"""Anomaly maps and masks."""
