@@ -2,24 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..loading import metric_class
+from .boxes.reading import hold_boxes, read_boxes
+from .maps.maps import hold_maps, read_maps
 from .reading import Input, Reading
 from .rows.rows import read_rows
+
+
+class Reader(NamedTuple):
+    """A reader of files that are no tables, and whether the files of a metric's inputs are such."""
+
+    takes: Callable[[Sequence[Sequence[Path]]], bool]
+    read: Callable[..., Reading]
+
+
+# of the metrics whose data come in files of one image each, too
+READERS: Mapping[str, Reader] = {
+    "openset_detection": Reader(hold_boxes, read_boxes),
+    "anomaly_suite": Reader(hold_maps, read_maps),
+}
 
 
 def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     """Read the columns of a metric from files.
 
-    Parameters: metric, its name; inputs, files, folders, archives (.zip) or data frames: one input, or predictions and
-    references for openset_detection and maps and data for anomaly_suite; choices, of `read_rows`, which are columns (by
-    name, a name or names of arrays in the files), read_as, leave_out and flip. What is not chosen is guessed from names
-    and values, and said in `Reading.guesses`.
+    Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or predictions
+    and references for openset_detection and maps and data for anomaly_suite, where a mapping of the first by name has
+    several models; choices, of `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `read_rows`,
+    which are columns (by name, a name or names of arrays in the files), read_as, leave_out and flip. What is not chosen
+    is guessed from names and values, and said in `Reading.guesses`.
 
     Returns a `Reading`, whose `columns` go into `compute`. Raises ValueError for an unknown metric, for files and cells
     that cannot be read, and for what would be left out, unless leave_out is true; TypeError for a column without
     arrays.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "scores.csv")
+    >>> _ = path.write_text("energy,label\\n0.1,id\\n0.9,ood\\n")
+    >>> reading = read("ood_bench", path)
+    >>> reading.columns["references"].tolist(), reading.guesses
+    ([0, 1], ['predictions is energy', 'references is label'])
     """
     metric_class(metric)
+    reader = READERS.get(metric)
+    if reader is not None and len(inputs) == 2 and reader.takes([*map(_paths, inputs)]):
+        return reader.read(*inputs, **choices)
     return read_rows(metric, *inputs, **choices)
+
+
+def _paths(places: Any) -> list[Path]:
+    """The places of an input; none for a data frame."""
+    if isinstance(places, (str, PathLike)):
+        return [Path(places)]
+    several = places.values() if isinstance(places, Mapping) else places if isinstance(places, (list, tuple)) else ()
+    return [path for place in several for path in _paths(place)]

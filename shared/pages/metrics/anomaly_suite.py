@@ -14,9 +14,8 @@ from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
 from ...reading.limits import PAGES
-from ...reading.maps.listing import is_archive
-from ...reading.maps.maps import load, read_maps
-from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES, stated_shape
+from ...reading.maps.maps import hold_maps, load, read_maps
+from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from ...reading.reading import Reading
 from ...reading.rows.kinds import RESIZED, Groups
 from .. import credits
@@ -114,23 +113,6 @@ _CHOICES = {
     "references": ("masks", f"masks in which {_VOID} is void"),
     "groups": ("categories", Groups.unused),
 }
-
-
-def _are_files_of_images(inputs: Sequence[Sequence[Path]]) -> bool:
-    """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column."""
-    files = [path for paths in inputs for path in paths]
-    alone = all(len(paths) == 1 and paths[0].suffix.lower() in _ARRAYS for paths in inputs if paths)
-    return bool(files) and not alone and all(map(_is_of_images, files))
-
-
-def _is_of_images(path: Path) -> bool:
-    if path.suffix.lower() not in _ARRAYS:
-        return path.is_dir() or is_archive(path) or path.suffix.lower() in MASK_SUFFIXES
-    try:
-        shape = stated_shape(path)
-    except ValueError:  # which the reader of arrays says
-        return False
-    return len(shape) > 1 and sum(side > 1 for side in shape) < 3
 
 
 def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
@@ -232,7 +214,7 @@ PAGE = Page(
     images=True,
     costs=_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
-    takes=_are_files_of_images,
+    takes=hold_maps,
     reader=_read,
     choices=_CHOICES,
     samples=(

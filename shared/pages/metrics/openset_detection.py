@@ -13,7 +13,7 @@ from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
 from ...reading.boxes.classes import with_names_in_tables
 from ...reading.boxes.dataset import Size
-from ...reading.boxes.reading import guessed_options, holds_boxes, read_boxes
+from ...reading.boxes.reading import guessed_options, hold_boxes, read_boxes
 from ...reading.limits import PAGES
 from ...reading.reading import Reading
 from .. import credits
@@ -120,7 +120,7 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
 def _takes(inputs: Sequence[Sequence[Path]]) -> bool:
     for paths in inputs:
         PAGES.check_files(paths)
-    return any(holds_boxes(path) for paths in inputs for path in paths)
+    return hold_boxes(inputs)
 
 
 def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:

@@ -442,6 +442,11 @@ def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], ar
     return len(set().union(*held)) < sum(map(len, held))
 
 
+def hold_boxes(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether one of the files of inputs is a folder, or of a kind of boxes, rather than all of tables."""
+    return any(path.is_dir() or holds_boxes(path) for paths in inputs for path in paths)
+
+
 def holds_boxes(path: Path) -> bool:
     """Whether a file is of a kind that `read_boxes` reads without torch, rather than a table."""
     if path.suffix.lower() in (".json", ".pt"):

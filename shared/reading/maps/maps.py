@@ -29,6 +29,7 @@ from .pairing import MAPS, AnomalyMaps, check_names, list_models, some
 from .planes import read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
+_ARRAYS = (".npy", ".npz")
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
@@ -231,6 +232,23 @@ def load(reading: Reading, limits: Limits) -> None:
                 limits.check_unpacked(str(file), total)
     for columns in reading.models.values():
         columns |= {name: [*column] if isinstance(column, Maps) else column for name, column in columns.items()}
+
+
+def hold_maps(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column."""
+    files = [path for paths in inputs for path in paths]
+    alone = all(len(paths) == 1 and paths[0].suffix.lower() in _ARRAYS for paths in inputs if paths)
+    return bool(files) and not alone and all(map(_holds_maps, files))
+
+
+def _holds_maps(path: Path) -> bool:
+    if path.suffix.lower() not in _ARRAYS:
+        return path.is_dir() or is_archive(path) or path.suffix.lower() in MASK_SUFFIXES
+    try:
+        shape = stated_shape(path)
+    except ValueError:  # which the reader of arrays says
+        return False
+    return len(shape) > 1 and sum(side > 1 for side in shape) < 3
 
 
 def map_reader(
