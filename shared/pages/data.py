@@ -131,7 +131,8 @@ def _short(paths: Iterator[Path]) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        text = str(error)
         for path in paths:
-            text = text.replace(str(path), path.name)
-        raise (with_text(error, text) if text != str(error) else error) from error
+            error.args = tuple(
+                part.replace(str(path), path.name) if isinstance(part, str) else part for part in error.args
+            )
+        raise

@@ -29,7 +29,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
-    """Read the columns of a metric from files.
+    r"""Read the columns of a metric from files.
 
     Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or predictions
     and references for openset_detection and maps and data for anomaly_suite, where a mapping of the first by name has
@@ -43,7 +43,7 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "scores.csv")
-    >>> _ = path.write_text("energy,label\\n0.1,id\\n0.9,ood\\n")
+    >>> _ = path.write_text("energy,label\n0.1,id\n0.9,ood\n")
     >>> reading = read("ood_bench", path)
     >>> reading.columns["references"].tolist(), reading.guesses
     ([0, 1], ['predictions is energy', 'references is label'])

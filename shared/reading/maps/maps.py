@@ -23,10 +23,10 @@ from ..progress import progress_bar
 from ..reading import Input, Place, Reading
 from ..reasons import named
 from .layouts import TITLES
-from .listing import AnomalyImage, key_of
+from .listing import AnomalyImage, is_archive, key_of
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
 from .pairing import MAPS, AnomalyMaps, check_names, list_models, some
-from .planes import read_map, read_mask_values, stated_shape
+from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
 _ARRAYS = (".npy", ".npz")

@@ -14,6 +14,7 @@ from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading.boxes.coco import read_coco, read_coco_results
 from tests.pages.data.test_several import runner_of, show
+from tests.pages.steps import numbers
 
 CATEGORIES = {3: "cat", 7: "traffic <light>", 20: "zebra"}
 OPTIONS: dict[str, Any] = {"unknown_class_id": 999}
@@ -71,7 +72,7 @@ def test_results_are_those_of_the_command(runner: Runner, known: Any, tmp_path: 
         known_classes=(3, 7), unknown_class_id=999, protocol="owod", recall_level=None, per_class=True, per_image=True
     )
     expected = json.loads(json.dumps(openset_metrics(detections, **options)))
-    found = json.loads(shown.json)
+    found = numbers(shown.json)
     assert found["per_class"] == expected["per_class"]
     assert found["per_class"]["name"][:2] == ["cat", "traffic <light>"]
     assert found["per_image"] == expected["per_image"]
@@ -94,7 +95,7 @@ def test_without_names_or_sizes(runner: Runner, tmp_path: Path) -> None:
     shown = show(runner, coco(tmp_path, [], width=None), known_classes=(3, 7), per_image=True, **OPTIONS)
     assert [note.text for note in shown.figures[0].layout.annotations] == ["✓ 3", "≠ 3", "✓ unknown 999"]
     assert shown.figures[0].layout.xaxis.range[0] < 10
-    assert "width" not in json.loads(shown.json)["per_image"]
+    assert "width" not in numbers(shown.json)["per_image"]
     seen = look(
         read(runner.page, [], coco(tmp_path, [dict(id=3, name="a, b"), dict(id=7, name="c"), dict(id=20, name="d")]))
     )

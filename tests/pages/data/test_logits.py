@@ -15,6 +15,7 @@ from openworld_metrics import scores
 from openworld_metrics.reading.rows.recognised import with_scores_of_logits
 from openworld_metrics.reading.tables.files import Table
 from tests.pages.data.test_several import called, runner_of, show
+from tests.pages.steps import numbers
 
 Load = Callable[..., Any]
 RNG = np.random.default_rng(0)
@@ -34,7 +35,7 @@ def test_four_scores_of_logits(
         f"{kind} of logits": load(name).compute(predictions=LOGITS, references=LABELS, open_scores=score(LOGITS))
         for kind, score in KINDS.items()
     }
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     assert called(found.call, root) == expected
 
 
@@ -42,7 +43,7 @@ def test_logits_of_ood_bench_in_columns(load: Load, root: Path, tmp_path: Path) 
     table = pd.DataFrame(LOGITS, columns=[f"logit_{i}" for i in range(3)])
     table["label"] = (LABELS < 0).astype(int)
     table.to_csv(tmp_path / "logits.csv", index=False)
-    found = json.loads(show(runner_of("ood_bench", root), [[tmp_path / "logits.csv"]]).json)
+    found = numbers(show(runner_of("ood_bench", root), [[tmp_path / "logits.csv"]]).json)
     read = pd.read_csv(tmp_path / "logits.csv").to_numpy()[:, :3]
     assert found["energy of logit"] == load("ood_bench").compute(predictions=scores.energy(read), references=LABELS < 0)
 

@@ -22,6 +22,7 @@ from openworld_metrics.reading.limits import PAGES, RefusedError
 from openworld_metrics.reading.maps import planes
 from openworld_metrics.reading.maps.maps import load, read_maps
 from tests.pages.data.test_several import called, runner_of, show
+from tests.pages.steps import numbers
 
 RNG = np.random.default_rng(0)
 NAMES = ("test/cut/0", "test/cut/1", "test/good/0", "test/good/1")  # sorted
@@ -96,7 +97,7 @@ def test_an_archive_of_each_kind(
     assert all(np.array_equal(found, one) for found, one in zip(given.columns["predictions"], maps))
     found = show(runner, files)
     expected = runner.results({"predictions": maps, "references": MASKS > 0}, {})
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     monkeypatch.chdir(tmp_path)
     assert called(found.call, root) == expected
 
@@ -113,7 +114,7 @@ def test_archives_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, m
     expected = {
         name: runner.results({"predictions": maps, "references": MASKS > 0}, {}) for name, maps in columns.items()
     }
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     monkeypatch.chdir(tmp_path)
     assert called(found.call, root) == expected
 
@@ -130,10 +131,10 @@ def test_files_one_by_one(runner: Runner, tmp_path: Path) -> None:
     masks = [tmp_path / f"{i}_mask.tiff" for i in range(4)]
     stacks, scores = [tmp_path / "predictions.npy"], [tmp_path / "image_scores.npy"]
     columns = {"predictions": MAPS, "references": MASKS > 0}
-    assert json.loads(show(runner, [alone, masks]).json) == runner.results(columns, {})
+    assert numbers(show(runner, [alone, masks]).json) == runner.results(columns, {})
     columns["image_scores"] = np.asarray([0.1, 0.9, 0.5, 0.4])
     arrays = [stacks + scores, [tmp_path / "references.npz"]]
-    assert json.loads(show(runner, arrays).json) == runner.results(columns, {})
+    assert numbers(show(runner, arrays).json) == runner.results(columns, {})
     for files in ([stacks, masks], [[tmp_path / "0.tiff", *scores], masks]):
         (tmp_path / "0.tiff").write_bytes(tiff(MAPS[0]))
         with pytest.raises(RefusedError, match="expected all maps and masks in files of one image, or all in arrays"):

@@ -20,6 +20,7 @@ from openworld_metrics.pages.intervals import with_intervals
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading import read_detections
 from tests.pages.data.test_several import runner_of, show
+from tests.pages.steps import numbers
 
 NAMES = {0: "sofa", 1: "couch", 2: "yak", 4: "Unknown"}
 # two sofas, the second by its other name; a yak and an object called unknown, which are both unknown
@@ -68,7 +69,7 @@ def test_names_are_taken_for_what_they_mean(form: str, runner: Runner, tmp_path:
     assert "Guessed: known classes sofa (predicted by the detector); unknown id 4 (called Unknown)." in seen.html
     assert "Classes that COCO and Pascal VOC spell differently count as one: couch is sofa." in seen.html
     for known in (("sofa",), ("couch",), (0,), (1,), (1, "sofa")):
-        results = json.loads(show(runner, files, **{**seen.options, "known_classes": known}).json)
+        results = numbers(show(runner, files, **{**seen.options, "known_classes": known}).json)
         assert (results["TP_known"], results["TP_unknown"], results["U-Recall"]) == (2, 2, 1.0)
     if form == "COCO":
         command = openset_metrics(read_detections(files[0][0], files[1][0]), known_classes=[1])
@@ -116,7 +117,7 @@ def test_a_detector_without_an_unknown_class(protocol: str, runner: Runner, tmp_
     for found in (files[0], [*files[0], tmp_path / "other.json"]):
         here = [found, files[1]]
         view = show(runner, here, **options)
-        results = json.loads(view.json)
+        results = numbers(view.json)
         results = results if len(found) == 1 else results["found"]
         assert "A-OSE" in results
         assert not [key for key in results if key.startswith(("U-", "TP_unknown"))]
@@ -131,5 +132,5 @@ def test_a_detector_without_an_unknown_class(protocol: str, runner: Runner, tmp_
         assert not any("U-Recall" in rows for rows in done.pairs.values())
         assert runner.view(done, Form()).numbers
     view = show(runner, files, **{**options, "unknown_below": 0.65})
-    assert "U-Recall" in json.loads(view.json)
+    assert "U-Recall" in numbers(view.json)
     assert note not in view.compared

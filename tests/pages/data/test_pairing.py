@@ -22,6 +22,7 @@ from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.serving import limits
 from openworld_metrics.reading.limits import RefusedError
 from openworld_metrics.reading.maps.maps import resized_map
+from tests.pages.steps import numbers
 
 RNG = np.random.default_rng(0)
 MAPS = RNG.integers(0, 256, (4, 5, 6)).astype(np.uint8)
@@ -83,7 +84,7 @@ def test_maps_and_masks(
     order = [0, 1, 2, 3] if write is flat else [1, 3, 0, 2]  # by name
     results = runner.results({"predictions": MAPS[order], "references": MASKS[order]}, {})
     found = show(runner, files)
-    assert json.loads(found.json) == results
+    assert numbers(found.json) == results
     (given,) = read(runner.page, [None, None], files).arguments().values()
     assert told in given.note
     monkeypatch.chdir(tmp_path)
@@ -113,7 +114,7 @@ def test_maps_are_resized_to_their_masks(
     found = show(runner, files, {"predictions": names})
     maps = [resized_map(MAPS[i], (10, 12), "bilinear") for i in order]
     expected = runner.results({"predictions": maps, "references": [large[i] for i in order]}, {})
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     monkeypatch.chdir(tmp_path)
     variables: dict[str, Any] = {}
     exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), variables)
@@ -130,7 +131,7 @@ def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monke
     archives = [packed(tmp_path, name) for name in columns]
     found = show(runner, [archives, masks])
     expected = {name: runner.results({"predictions": maps, "references": MASKS}, {}) for name, maps in columns.items()}
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     picture = found.figures[0]
     shown = [trace.z for trace in picture.data if trace.type == "heatmap"]
     assert [np.asarray(one).tolist() for one in shown] == [maps[0].tolist() for maps in columns.values()]

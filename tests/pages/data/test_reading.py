@@ -42,6 +42,7 @@ from openworld_metrics.reading.tables.files import SUFFIXES, Table
 from tests.conftest import Run
 from tests.pages import steps
 from tests.pages.steps import BOXES, STEPS, drawn
+from tests.pages.steps import numbers
 
 FORMATS = {"npz": steps.npz, "npy": steps.npy, "csv": steps.csv, "parquet": steps.parquet, "json": steps.as_json}
 TABULAR = [name for name in openworld_metrics.METRICS if name not in ("openset_detection", "anomaly_suite")]
@@ -89,16 +90,16 @@ def test_every_format(
     columns = drawn(name)
     found = show(runners(name), FORMATS[kind](columns, tmp_path))
     options = runners(name).page.examples[0].options
-    assert json.loads(found.json) == runners(name).results(columns, options)
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runners(name).results(columns, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner, files = runners("openset_detection"), steps.yolo(tmp_path)
     found = show(runner, files)
     options = runner.page.examples[0].options
-    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_polygons_and_other_lines_of_yolo(
@@ -109,7 +110,7 @@ def test_polygons_and_other_lines_of_yolo(
     for paths, line in zip(files, ("999 0.25 0.25 0.5 0.5 0.75 0.25 0.01", "7 0 0 1 0 1 1")):
         paths[2].write_text(line, encoding="utf-8-sig")
     found = show(runner, files)
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json) != expected
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json) != expected
     (arguments,) = read(runner.page, [None, None], files).arguments().values()
     given = arguments.columns
     assert [column.tolist() for column in given["predictions"][2].values()] == [
@@ -135,8 +136,8 @@ def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch
     runner = runners("openset_detection")
     found = show(runner, files)
     options = runner.page.examples[0].options
-    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_maps_with_image_scores(runners: Any, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_maps_with_image_scores(runners: Any, tmp_path: Path) -> None:
     n = len(columns["predictions"])
     columns |= {"image_scores": np.linspace(0, 1, n), "image_labels": np.arange(n) % 2}
     found = show(runners("anomaly_suite"), steps.npz(columns, tmp_path))
-    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+    assert numbers(found.json) == runners("anomaly_suite").results(columns, {})
 
 
 def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,15 +162,15 @@ def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monke
     columns = {**arrays, "image_scores": [*scores.values()], "image_labels": [*labels.values()]}
     expected = runners("anomaly_suite").results(columns, {})
     typed = runners("anomaly_suite").show(Form(tables=tables))
-    assert json.loads(typed.json) == expected
+    assert numbers(typed.json) == expected
     for table, name in zip(tables, ("maps", "masks")):
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     found = show(runners("anomaly_suite"), [[tmp_path / "maps.csv"], [tmp_path / "masks.csv"]])
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     assert rerun(found.call, tmp_path, root, monkeypatch) == expected
     turned = [tables[0], tables[1].sort_values("image", ascending=False, kind="stable")]
     typed = runners("anomaly_suite").show(Form(tables=turned))
-    assert json.loads(typed.json) == expected
+    assert numbers(typed.json) == expected
     tables[0].loc[0, "image_scores"] = 0.3
     with pytest.raises(ValueError, match="image_scores: expected one value for all rows of an image, got 2 for 1"):
         runners("anomaly_suite").show(Form(tables=tables))
@@ -210,8 +211,8 @@ def test_columns_in_place_of_others(
         else:
             (path,) = FORMATS[kind](given, tmp_path)[0]
         found = show(runner, [[path]])
-    assert json.loads(found.json) == runner.results(columns, {})
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 CSV = {
@@ -231,8 +232,8 @@ def test_csv_with_a_header_or_without(
         path.write_bytes(data)
     found = show(runners("accuracyk"), [paths], k_list=(1,))
     columns = {"predictions": [[0.1, 0.9], [0.6, 0.4], [0.4, 0.6]], "references": [0, 1, 1]}
-    assert json.loads(found.json) == runners("accuracyk").results(columns, {"k_list": (1,)})
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runners("accuracyk").results(columns, {"k_list": (1,)})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_names_or_values_in_csv(tmp_path: Path) -> None:
@@ -324,8 +325,8 @@ def test_rows_by_the_name_of_their_image(
     runner = runners("openset_detection")
     found = show(runner, files)
     options = runner.page.examples[0].options
-    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_an_image_for_each_row(runners: Any, tmp_path: Path) -> None:
@@ -358,8 +359,8 @@ def test_maps_in_parquet(runners: Any, root: Path, tmp_path: Path, monkeypatch: 
     columns = {"predictions": [[[0.1, 0.9]], [[0.2], [0.3]]], "references": [[[0, 1]], [[0], [0]]]}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "lists.parquet")
     found = show(runner, [[tmp_path / "lists.parquet"]])
-    assert json.loads(found.json) == runner.results(columns, {})
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
     stack = np.arange(24.0).reshape(2, 3, 4)
     tensors = {
         "predictions": pyarrow.FixedShapeTensorArray.from_numpy_ndarray(stack),
@@ -367,8 +368,8 @@ def test_maps_in_parquet(runners: Any, root: Path, tmp_path: Path, monkeypatch: 
     }
     pyarrow.parquet.write_table(pyarrow.table(tensors), tmp_path / "tensors.parquet")
     found = show(runner, [[tmp_path / "tensors.parquet"]])
-    assert json.loads(found.json) == runner.results({"predictions": stack, "references": stack > 20}, {})
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runner.results({"predictions": stack, "references": stack > 20}, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_each_file_has_its_variable(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,8 +378,8 @@ def test_each_file_has_its_variable(runners: Any, root: Path, tmp_path: Path, mo
     files = dict(zip(columns, steps.npy(columns, tmp_path)[0]))
     sides = ("predictions", "image_scores"), ("references", "image_labels")
     found = show(runners("anomaly_suite"), [[files[name] for name in side] for side in sides])
-    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
-    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    assert numbers(found.json) == runners("anomaly_suite").results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == numbers(found.json)
 
 
 def test_columns_can_be_chosen() -> None:
@@ -400,7 +401,7 @@ def test_numbered_columns_in_any_order(runners: Any, tmp_path: Path) -> None:
     for order in (range(12), sorted(range(12), key=str), range(11, -1, -1)):
         table = pd.DataFrame({f"logit_{k}": matrix[:, k] for k in order} | {"label": [3, 11, 0, 10]})
         table.to_csv(tmp_path / "table.csv", index=False)
-        assert json.loads(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {
+        assert numbers(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {
             "accuracy@1": 1.0
         }
     arrays = {name: np.zeros(2) for name in ("a10", "a9", "b1", "b3", "c1", "c_1", "d1", "a11")}

@@ -30,6 +30,7 @@ from tests.pages.groups import (
     yolo_archives,
 )
 from tests.pages.steps import yolo
+from tests.pages.steps import numbers
 
 Load = Callable[..., Any]
 
@@ -57,7 +58,7 @@ def test_groups_of_ranks(name: str, load: Load, root: Path, tmp_path: Path) -> N
     files, columns = ranks_of_groups(tmp_path)
     found = show(runner_of(name, root), files, k_list=(1, 3))
     expected = load(name).compute(**columns[""], k_list=(1, 3))
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     assert [*expected["groups"]["group"]] == ["far", "near", "near/x", "near/y"]
     assert all(f"| {row} |" in found.tables[0] for row in ("far", "near", "near/x", "near/y", "mean"))
 
@@ -68,10 +69,10 @@ def test_categories_of_maps(root: Path, load: Load, tmp_path: Path, monkeypatch:
     files, order, groups = categories(tmp_path)
     expected = load("anomaly_suite").compute(predictions=MAPS[order], references=MASKS[order], groups=groups)
     found = show(runner, files)
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     monkeypatch.chdir(tmp_path)
     assert called(found.call, root) == expected
-    assert "groups" not in json.loads(show(runner, files, {"groups": ["no groups"]}).json)
+    assert "groups" not in numbers(show(runner, files, {"groups": ["no groups"]}).json)
     apart = []
     for side in ("predictions", "references"):  # the names are those of both, which detectors would have
         for name in ("bottle", "nut"):
@@ -80,10 +81,10 @@ def test_categories_of_maps(root: Path, load: Load, tmp_path: Path, monkeypatch:
                 stem = path.stem.removesuffix("_mask") + ("" if "good" in path.parts else "d")
                 save(tmp_path / "apart" / side / name / f"{stem}.png", one)
         apart.append([packed(tmp_path / "apart" / side, name) for name in ("bottle", "nut")])
-    assert json.loads(show(runner, apart).json)["groups"] == expected["groups"]
+    assert numbers(show(runner, apart).json)["groups"] == expected["groups"]
     (tmp_path / "predictions" / "nut" / "test" / "good" / "0.png").unlink()
     files[0] = [packed(tmp_path, "predictions")]
-    assert "groups" not in json.loads(show(runner, files).json)
+    assert "groups" not in numbers(show(runner, files).json)
 
 
 @pytest.mark.parametrize(("write", "box_format"), [(yolo_archives, "cxcywh"), (tables, "cxcywh"), (coco, "xywh")])
@@ -100,7 +101,7 @@ def test_boxes_of_two_detectors(
     expected = {name: load("openset_detection").compute(**one) for name, one in columns.items()}
     box_format = box_format if write is tables else "xyxy"  # of the reader
     found = show(runner, files, box_format=box_format, **CLASSES)
-    assert json.loads(found.json) == expected
+    assert numbers(found.json) == expected
     assert [line.split(" |")[0] for line in found.tables[0].splitlines()[2:]] == ["| one", "| two"]
     assert [trace.name for trace in found.figures[3].data if "two" in trace.name] == ["U-Recall, two"]
     seen = look(read(runner.page, [], files))

@@ -18,6 +18,7 @@ from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
 from openworld_metrics.pages.runner import Runner
+from tests.pages.steps import numbers
 
 MAX_BYTES = 300_000
 
@@ -49,7 +50,7 @@ def test_real_data(name: str, forms: Any, root: Path) -> None:
     form = opened(here)
     assert form.example == here.page.samples[0].title
     found = here.runner.show(form)
-    results = json.loads(found.json)
+    results = numbers(found.json)
     assert all(value is not None for value in results.values())
     assert all(value > 0.7 for key, value in results.items() if key.startswith(("accuracy@", "autkc@")))
     assert len(found.figures) == len(here.page.pictures)
