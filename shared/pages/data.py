@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from ..reading.boxes.dataset import Size
 from ..reading.limits import PAGES
+from ..reading.maps.maps import load
+from ..reading.read import holds, read as read_files
 from ..reading.reading import Reading
-from ..reading.reasons import with_text
 from ..reading.rows.guesses import MadeOf, settled
 from ..reading.rows.rows import Rows, Unread, rows_of
 from ..reading.tables.files import Table
@@ -86,7 +87,8 @@ class Data:
         """The arguments of each model, by its name."""
         reading = self.reading
         check_costs([Cost("detectors", len(reading.models), MAX_DETECTORS)])
-        note = " ".join(map(_as_sentence, (*reading.guesses, *reading.notes)))
+        guesses = reading.guesses if self.held is None else []  # which the page says for as long as the form keeps them
+        note = " ".join(map(_as_sentence, (*guesses, *reading.notes)))
         of_all = (reading.images, note, reading.classes, reading.sizes, reading.samples)
         return {name: Arguments(columns, *of_all) for name, columns in reading.models.items()}
 
@@ -110,11 +112,14 @@ def read(
     """
     paths = [[Path(path) for path in _listed(part)] for part in files]
     with _short(path for part in paths for path in part):
-        if page.takes(paths):
+        for part in paths:
+            PAGES.check_files(part)
+        if holds(page.name, paths):
             offers = {column.name: [*page.choices.get(column.name, ())] for column in page.columns}
             guesses = {name: names[:1] for name, names in offers.items()}
             made_of = settled(guesses, chosen or {}, offers)
-            held = page.reader(paths, made_of, leave_out)
+            held = read_files(page.name, *paths, leave_out=leave_out, limits=PAGES, **page.asked(made_of))
+            load(held, PAGES)
             return Data(page, offers, guesses, made_of, held=held, leaves_out=leave_out)
         inputs = [table for table in tables if table is not None] if not any(paths) else [*map(sorted, paths)]
         rows = rows_of(page.name, *inputs, wishes=chosen, read_as=read_as, leave_out=leave_out, limits=PAGES)
@@ -133,6 +138,6 @@ def _short(paths: Iterator[Path]) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         for path in paths:
             error.args = tuple(
-                part.replace(str(path), path.name) if isinstance(part, str) else part for part in error.args
+                part.replace(f"{path.parent}/", "") if isinstance(part, str) else part for part in error.args
             )
         raise

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
-from ..reading.reading import Reading
 from ..reading.rows.kinds import Column
 from ..reading.rows.metrics import LAYOUTS
 from .credits import Origin
@@ -70,11 +68,6 @@ class Derived(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def no_reader(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
-    """Raise ValueError: the page reads tables and arrays alone."""
-    raise ValueError("expected tables or arrays, got other files")
-
-
 class Page(NamedTuple):
     """The description of a metric's page.
 
@@ -85,9 +78,8 @@ class Page(NamedTuple):
     examples: tables to type in, which come after the real data
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
-    choices: what may be asked of `reader`, by column, of which the first is usual
-    takes: whether the files of each input are of the kinds that `reader` reads, rather than tables and arrays
-    reader: reads the files of each input; see `data.read`
+    choices: what may be asked of the reader of files that are no tables, by column, of which the first is usual
+    asked: the choices of `reading.read` for what is asked, by column
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
@@ -130,9 +122,8 @@ class Page(NamedTuple):
     named: Callable[[Computed], Mapping[str, Any]] = lambda computed: computed.results
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
-    takes: Callable[[Sequence[Sequence[Path]]], bool] = lambda inputs: False
     choices: Mapping[str, tuple[str, ...]] = {}
-    reader: Callable[[Sequence[Sequence[Path]], Mapping[str, Sequence[str]], bool], Reading] = no_reader
+    asked: Callable[[Mapping[str, Sequence[str]]], Mapping[str, Any]] = lambda chosen: {}
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (
         detectors,

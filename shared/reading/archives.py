@@ -35,12 +35,12 @@ class Archives:
         weakref.finalize(self, rmtree, root, ignore_errors=True)
         return root
 
-    def place(self, paths: Sequence[Path]) -> Path:
-        """A file or a folder as it is; the folder of an archive; several of them in one folder.
+    def place(self, paths: Sequence[Path], *, in_folder: bool = False) -> Path:
+        """A file or a folder as it is; the folder of an archive; several of them, or a file `in_folder`, in one folder.
 
         Files keep their names if these differ, and otherwise the folders in which they lie, too.
         """
-        if len(paths) == 1:
+        if len(paths) == 1 and not in_folder:
             return self.folder(paths[0]) if paths[0].suffix.lower() == ".zip" else paths[0]
         if not paths:
             raise ValueError("expected files, got none")

@@ -40,9 +40,10 @@ class Limits(NamedTuple):
 
     def check_files(self, paths: Iterable[Path]) -> None:
         """Raise RefusedError for too many files, or too many bytes, without reading them; not for links to nothing."""
-        paths = [path for path in paths if path.exists()]
+        paths = [*paths]
         if len(paths) > self.files:
             raise RefusedError(f"{self.door} take at most {self.files:,} files at once, not {len(paths):,}")
+        paths = [path for path in paths if path.exists()]
         sizes = [path.stat().st_size for path in paths]
         if sum(sizes) > self.size:
             raise RefusedError(f"{self.door} take at most {self.size:,} bytes of files, not {sum(sizes):,}")

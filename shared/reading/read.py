@@ -49,10 +49,14 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     ([0, 1], ['predictions is energy', 'references is label'])
     """
     metric_class(metric)
-    reader = READERS.get(metric)
-    if reader is not None and len(inputs) == 2 and reader.takes([*map(_paths, inputs)]):
-        return reader.read(*inputs, **choices)
+    if holds(metric, [*map(_paths, inputs)]):
+        return READERS[metric].read(*inputs, **choices)
     return read_rows(metric, *inputs, **choices)
+
+
+def holds(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether inputs are files of boxes, or of maps and masks, rather than tables and arrays."""
+    return metric in READERS and len(inputs) == 2 and READERS[metric].takes(inputs)
 
 
 def _paths(places: Any) -> list[Path]:

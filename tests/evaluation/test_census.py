@@ -20,7 +20,7 @@ from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
 from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
-from tests.evaluation.trees import SHAPE, write_image, write_map, write_mask
+from tests.evaluation.trees import SHAPE, of_python, write_image, write_map, write_mask
 
 NAMES = ("alpha", "Beta", "kapp\u00e9", "pi o", "077", "v1.5", "x_1", "Part0")
 
@@ -224,7 +224,10 @@ def test_masks_of_other_names_are_an_error_on_pages_too(tmp_path: Path, monkeypa
     made = [Made(Path(f"maps/{name}.npy"), Path(f"data/{mask}.png")) for name, mask in (("a", "a"), ("b", "B"))]
     write(made, np.random.default_rng(0))
     said = r"B.png: expected its map B.tiff.*, got none; .*b.npy has nearly that name$"
-    for call in (evaluate_anomaly_folder, lambda *folders: read_files("anomaly_suite", *folders).columns):
+    for call in (
+        evaluate_anomaly_folder,
+        of_python,
+    ):
         with pytest.raises(ValueError, match=said):
             call("maps", "data")
     for name in ("maps", "data"):

@@ -37,8 +37,9 @@ def look(reading: Data, rows: bool = True, held: Mapping[str, Any] | None = None
 
     Raises the errors of `Data.arguments`.
     """
-    data, options = preview(reading.page, reading.tables, reading.made_of, rows), dict[str, Any]()
-    if reading.held is not None:
+    if reading.held is None:
+        data, options = preview(reading.page, reading.tables, reading.made_of, rows), dict[str, Any]()
+    else:
         data, options = contents(reading.held.contents), dict(reading.held.options)
     if reading.unread and not reading.leaves_out:
         return Look(reading, data + message(reading.unread.question), options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,7 @@ from ...anomaly.maps import level_sides
 from ...anomaly.words import meaning
 from ...arrays.checks import as_fractions
 from ...ranking.counts import Side
-from ...reading.limits import PAGES
-from ...reading.maps.maps import hold_maps, load, read_maps
 from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
-from ...reading.reading import Reading
 from ...reading.rows.kinds import RESIZED, Groups
 from .. import credits
 from ..figures.computed import Computed
@@ -115,26 +111,21 @@ _CHOICES = {
 }
 
 
-def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
-    """The maps and masks of an upload; see `read_maps`."""
-    resized, void, grouped = ([*chosen[name]] == [_CHOICES[name][i]] for name, i in _CHOSEN.items())
-    options: Any = {"resize": "bilinear" if resized else None, "ignore_value": _VOID if void else None}
-    try:
-        reading = read_maps(*inputs, leave_out=leave_out, limits=PAGES, **options)
-        load(reading, PAGES)
-    except (ValueError, TypeError) as error:  # which name files by their place on the server
-        for path in (path for paths in inputs for path in paths):
-            error.args = tuple(
-                part.replace(f"{path.parent}/", "") if isinstance(part, str) else part for part in error.args
-            )
-        raise
-    for columns in reading.models.values():
-        if not grouped:
-            columns.pop("groups", None)
-    return reading
+_ASKED: Mapping[str, Mapping[str, Any]] = {
+    "predictions": {"resize": "bilinear"},
+    "references": {"ignore_value": _VOID},
+    "groups": {"groups": False},
+}
 
 
-_CHOSEN = {"predictions": 1, "references": 1, "groups": 0}
+def _asked(chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The choices of `read_maps` for the second of the choices of each column."""
+    return {
+        key: value
+        for name, asked in _ASKED.items()
+        if [*chosen[name]] == [_CHOICES[name][1]]
+        for key, value in asked.items()
+    }
 
 
 _MAPS = {
@@ -214,8 +205,7 @@ PAGE = Page(
     images=True,
     costs=_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
-    takes=hold_maps,
-    reader=_read,
+    asked=_asked,
     choices=_CHOICES,
     samples=(
         Sample(

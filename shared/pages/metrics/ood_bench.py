@@ -100,6 +100,7 @@ PAGE = Page(
         Option("in_value", "number"),
         Option("out_value", "number"),
         Option("ignore_value", "number"),
+        Option("positive", "choice", ("out", "in")),
         Option("threshold", "number"),
         Option("thresholds", "flag"),
         Option("step", "number"),

@@ -26,6 +26,7 @@ from ..serving.costs import Drawing
 from ..serving.limits import MAX_POINTS
 
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
+_DECISIONS = (Option("decisions", "flag"), Option("threshold", "number"))
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
 _HOVER = "threshold %{x:.4g}: F = %{y:.3f}<extra></extra>"
@@ -41,7 +42,7 @@ def open_f_page(metric: type[Metric], question: str, average: str, *examples: Ex
     return Page(
         metric=metric,
         question=question,
-        options=OPTIONS if average == "micro" else (*OPTIONS, Option("decisions", "flag")),
+        options=OPTIONS if average == "micro" else (*OPTIONS, *_DECISIONS),
         examples=examples,
         pictures=("Scores by kind", "F over the threshold"),
         draw=lambda computed: draw_f(computed, metric.name, average),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,7 @@ from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
 from ...reading.boxes.classes import with_names_in_tables
 from ...reading.boxes.dataset import Size
-from ...reading.boxes.reading import guessed_options, hold_boxes, read_boxes
-from ...reading.limits import PAGES
-from ...reading.reading import Reading
+from ...reading.boxes.reading import guessed_options
 from .. import credits
 from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed
@@ -115,17 +112,6 @@ def _derive(columns: Mapping[str, Any], classes: Classes) -> Derived:
     except (ValueError, TypeError, LookupError):  # the metric reports the error
         return Derived({}, "")
     return Derived(*guessed_options(named, true, classes))
-
-
-def _takes(inputs: Sequence[Sequence[Path]]) -> bool:
-    for paths in inputs:
-        PAGES.check_files(paths)
-    return hold_boxes(inputs)
-
-
-def _read(inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Sequence[str]], leave_out: bool) -> Reading:
-    predictions, references = inputs
-    return read_boxes(predictions, references, groups=True, leave_out=leave_out, limits=PAGES)
 
 
 def _answerable(detectors: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
@@ -258,8 +244,7 @@ PAGE = Page(
         ),
     ),
     derive=_derive,
-    takes=_takes,
-    reader=_read,
+    asked=lambda chosen: {"groups": True},
     derived=("known_classes", "unknown_class_id"),
     answerable=_answerable,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),

@@ -23,13 +23,11 @@ class Recipe(NamedTuple):
     """How data were read, small enough to be kept.
 
     files: the paths of each input's files, none for typed tables
-    made_of, read_as, leave_out: as for `assembly.reading.read`
+    choices: those of `reading.read`
     """
 
     files: Sequence[Sequence[str]]
-    made_of: Mapping[str, Sequence[str]]
-    read_as: str = "automatic"
-    leave_out: bool = False
+    choices: Mapping[str, Any]
 
 
 def recipe_of(reading: Data, files: Sequence[Any], examples: Path) -> Recipe:
@@ -37,8 +35,13 @@ def recipe_of(reading: Data, files: Sequence[Any], examples: Path) -> Recipe:
     prefix = f"metrics/{reading.page.name}/examples/"
     paths = [[Path(path) for path in part or ()] for part in files]
     places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
-    made_of = {name: names for name, names in reading.made_of.items() if names or reading.guesses[name]}
-    return Recipe(places, made_of, reading.rows.read_as if reading.rows else "automatic", reading.leaves_out)
+    if reading.rows is None:
+        choices = dict(reading.page.asked(reading.made_of))
+    else:
+        chosen = {name: [*names] for name, names in reading.made_of.items() if names or reading.guesses[name]}
+        read_as = reading.rows.read_as
+        choices = {"columns": chosen} | ({"read_as": read_as} if read_as != "automatic" else {})
+    return Recipe(places, choices | ({"leave_out": True} if reading.leaves_out else {}))
 
 
 def python_call(
@@ -62,7 +65,8 @@ def python_call(
     names = ["load", *["read"] * any(recipe.files), *["compare"] * several]
     imports = f"from openworld_metrics import {', '.join(sorted(names))}  # pip install openworld-metrics\n\n"
     if any(recipe.files):
-        read = f"reading = {_call('read', [_quoted(page.name), *_inputs(page, recipe), *_choices(recipe)])}\n"
+        choices = [f"{name}={_choice(value)}" for name, value in recipe.choices.items()]
+        read = f"reading = {_call('read', [_quoted(page.name), *_inputs(page, recipe), *choices])}\n"
         models = "reading.models"
     else:
         spelt = {name: _braces(_spelt_out(one)) for name, one in detectors.items()}
@@ -113,12 +117,11 @@ def _inputs(page: Page, recipe: Recipe) -> list[str]:
     return inputs
 
 
-def _choices(recipe: Recipe) -> list[str]:
-    """The arguments for the choice of columns."""
-    columns = [f"{_quoted(name)}: {_quoted(list(names))}" for name, names in recipe.made_of.items()]
-    choices = [f"columns={_braces(columns)}"] if columns else []
-    choices += [f"read_as={_quoted(recipe.read_as)}"] if recipe.read_as != "automatic" else []
-    return [*choices, *(["leave_out=True"] if recipe.leave_out else [])]
+def _choice(value: Any) -> str:
+    """A choice of the reader."""
+    if isinstance(value, Mapping):
+        return _braces([f"{_quoted(name)}: {_quoted(names)}" for name, names in value.items()])
+    return _quoted(value) if isinstance(value, str) else repr(value)
 
 
 def _spelt_out(arguments: Arguments) -> list[str]:

@@ -411,7 +411,7 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
 
 def _place(paths: Sequence[Path], archives: Archives) -> Path:
     """The place of an input; of an archive, its innermost folder."""
-    place = archives.place(paths)
+    place = archives.place(paths, in_folder=paths[0].suffix.lower() in (*TXT, *XML))
     return _innermost(place) if place in archives.folders else place
 
 

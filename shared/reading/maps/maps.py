@@ -44,6 +44,7 @@ def read_maps(
     categories: Sequence[str] | None = None,
     resize: str | None = None,
     sample_pattern: str | None = None,
+    groups: bool = True,
     void_where_invalid: bool = False,
     mask_threshold: float | None = None,
     ignore_value: int | None = AnomalySuite.ignore_value,
@@ -56,8 +57,8 @@ def read_maps(
 
     Parameters: maps, data, layout, categories, leave_out and limits, as of `list_models`; resize, void_where_invalid,
     mask_threshold, ignore_value and regions, as of `map_reader`; sample_pattern, a regular expression whose first group
-    is the id of a sample in the images' names, by default the layout's own; levels, of the metric: masks are not needed
-    for "image" alone.
+    is the id of a sample in the images' names, by default the layout's own; groups, whether there are
+    groups; levels, of the metric: masks are not needed for "image" alone.
 
     Files are read when an entry of a column is asked for. Several categories are groups, and so are the kinds of
     defects of MVTec LOCO AD, each with the normal images of its category: these are in the columns once for each kind
@@ -86,7 +87,8 @@ def read_maps(
         )
         at = {(image.category, image.name): (image, path) for image, path in each.pairs}
         pairs = [at[image.category, image.name] for image, _, _ in rows]
-        columns[name] = _columns(_Files(read, pairs), [group for _, _, group in rows], pattern, options["ignore_value"])
+        groups_of_rows = [group for _, _, group in rows] if groups else []
+        columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
     several = len({image.category for image, _, _ in rows}) > 1 and listed.data.layout is not None
     names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
     return Reading(
@@ -219,7 +221,8 @@ class Maps(Sequence[Any]):
 
 def load(reading: Reading, limits: Limits) -> None:
     """Read all files, whose sizes are checked first. Raises RefusedError for more than the limits allow of an input."""
-    pairs = [pair for columns in reading.models.values() for pair in columns["predictions"].files.pairs]
+    maps = [columns["predictions"] for columns in reading.models.values()]
+    pairs = [pair for column in maps if isinstance(column, Maps) for pair in column.files.pairs]
     inputs = ([path for _, path in pairs], [mask for image, _ in pairs for mask in image.masks])
     with reading.archives.naming():
         for files in inputs:
@@ -235,10 +238,20 @@ def load(reading: Reading, limits: Limits) -> None:
 
 
 def hold_maps(inputs: Sequence[Sequence[Path]]) -> bool:
-    """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column."""
+    """Whether all files hold one map or mask each, or are archives of such; a single array on each side is a column.
+
+    Raises ValueError for images beside arrays of several.
+    """
     files = [path for paths in inputs for path in paths]
     alone = all(len(paths) == 1 and paths[0].suffix.lower() in _ARRAYS for paths in inputs if paths)
-    return bool(files) and not alone and all(map(_holds_maps, files))
+    if not files or alone:
+        return False
+    held = [*map(_holds_maps, files)]
+    images = [path.name for path in files if path.suffix.lower() in {*MASK_SUFFIXES} - {*_ARRAYS}]
+    if images and not all(held):
+        got = f"{images[0]} and {files[held.index(False)].name}"
+        raise ValueError(f"expected all maps and masks in files of one image, or all in arrays, got {got}")
+    return all(held)
 
 
 def _holds_maps(path: Path) -> bool:

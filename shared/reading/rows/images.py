@@ -89,11 +89,16 @@ class Split:
                     raise ValueError(f"{name}: expected one value for all rows of an image, got {got}")
         return [group_of.get(image) for image in self.images]
 
-    def notes(self) -> list[str]:
-        """Sentences on images that have rows in one input only. Raises ValueError if no image is in both."""
+    def notes(self, kept: Mapping[str, np.ndarray | None], model: str = "") -> list[str]:
+        """Sentences on images that have rows in one input only. Raises ValueError if no image is in both.
+
+        kept: whether each row of an input is the model's
+        """
         if len(self.ids) < 2:
             return []
-        (first, predicted), (second, true) = ((name, [*dict.fromkeys(rows)]) for name, rows in self.ids.items())
+        own = {name: ids if kept[name] is None else ids[kept[name]] for name, ids in self.ids.items()}
+        (first, predicted), (second, true) = ((name, [*dict.fromkeys(ids.tolist())]) for name, ids in own.items())
+        of = f" of {model}" if model else ""
         there = ({*true}, {*predicted})
         alone, empty = ([one for one in own if one not in other] for own, other in zip((predicted, true), there))
         if predicted and true and len(alone) == len(predicted):
@@ -103,9 +108,9 @@ class Split:
             )
         notes = []
         if alone:
-            notes.append(f"Images with {first} but no {second}, so all are wrong: {len(alone):,} ({some(alone)}).")
+            notes.append(f"Images with {first}{of} but no {second}, so all are wrong: {len(alone):,} ({some(alone)}).")
         if empty:
-            notes.append(f"Images with {second} but no {first}: {len(empty):,} ({some(empty)}).")
+            notes.append(f"Images with {second} but no {first}{of}: {len(empty):,} ({some(empty)}).")
         return notes
 
 

@@ -255,7 +255,7 @@ def _gathered(reading: Rows, made_of: MadeOf, model: str) -> tuple[dict[str, Any
             values[column.name] = split.one_each(sides[0], column.name, values[column.name])
     for name in ids:
         values[name] = split.by_image(name, values[name], kept[name])
-    notes = split.notes()
+    notes = split.notes(kept, model)
     without = [image for image, group in zip(split.images, values.get(GROUPS, ())) if group is None]
     if without:
         notes.append(f"Images without a group count in each group: {len(without):,} ({some(without)}).")

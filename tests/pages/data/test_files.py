@@ -33,7 +33,7 @@ def test_a_column_that_is_not_used(tmp_path: Path) -> None:
         read_files("ood_bench", tmp_path / "scores.csv", columns={"references": []})
     reading = read(page_of("ood_bench"), [], [[tmp_path / "scores.csv"]], {"groups": []})
     recipe = recipe_of(reading, [[tmp_path / "scores.csv"]], tmp_path)
-    assert recipe.made_of["groups"] == []
+    assert recipe.choices["columns"]["groups"] == []
 
 
 def test_rows_that_cannot_be_read(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
@@ -17,8 +16,7 @@ from PIL import Image
 
 from openworld_metrics.pages.data import read
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.pages.serving import limits
-from openworld_metrics.reading.limits import PAGES, RefusedError
+from openworld_metrics.reading.limits import PAGES
 from openworld_metrics.reading.maps import planes
 from openworld_metrics.reading.maps.maps import load, read_maps
 from tests.pages.data.test_several import called, runner_of, show
@@ -137,7 +135,7 @@ def test_files_one_by_one(runner: Runner, tmp_path: Path) -> None:
     assert numbers(show(runner, arrays).json) == runner.results(columns, {})
     for files in ([stacks, masks], [[tmp_path / "0.tiff", *scores], masks]):
         (tmp_path / "0.tiff").write_bytes(tiff(MAPS[0]))
-        with pytest.raises(RefusedError, match="expected all maps and masks in files of one image, or all in arrays"):
+        with pytest.raises(ValueError, match="expected all maps and masks in files of one image, or all in arrays"):
             show(runner, files)
     single = [[alone[0]], [tmp_path / "single.npy"]]
     single[1][0].write_bytes(npy(MASKS[0] > 0))
@@ -205,7 +203,7 @@ STATED: dict[str, tuple[str, bytes, str]] = {
     "npy in bytes": ("a.npy", npy_of("(9000, 9000)"), "no whole .npy file"),
     "npz": ("a.npz", npz_of(npy_of("(9000, 9000)")), "at most 200,000,000 bytes unpacked, not 648,000,000"),
     "npz of lzma": ("a.npz", npz_of(b"", zipfile.ZIP_LZMA), "expected an archive as numpy.savez writes it"),
-    "npz of many": ("a.npz", npz_of(b"", members=limits.MAX_MEMBERS + 1), "archives of at most 5,000 files"),
+    "npz of many": ("a.npz", npz_of(b"", members=PAGES.members + 1), "archives of at most 5,000 files"),
 }
 
 

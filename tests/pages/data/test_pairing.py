@@ -19,8 +19,7 @@ from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.pages.serving import limits
-from openworld_metrics.reading.limits import RefusedError
+from openworld_metrics.reading.limits import PAGES, RefusedError
 from openworld_metrics.reading.maps.maps import resized_map
 from tests.pages.steps import numbers
 
@@ -157,6 +156,11 @@ def test_photographs_by_name(tmp_path: Path) -> None:
     assert np.abs(np.asarray(found[0][0])[..., 0].astype(int) - MAPS[1]).mean() < 20
 
 
+def counts(column: Any) -> list[int]:
+    """The number of boxes of each image."""
+    return [len(image["labels"]) for image in column]
+
+
 def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
     for side, folder, line in (("p", "predict/labels", "0 .5 .5 .2 .2 .9"), ("r", "labels/val", "0 .5 .5 .2 .2")):
         (tmp_path / side / folder).mkdir(parents=True)
@@ -165,9 +169,9 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
         (tmp_path / side / folder / "classes.txt").write_text("cat\n")
     page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
     (given,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).arguments().values()
-    assert [*map(len, given.columns["predictions"])] == [1, 0]
-    assert [*map(len, given.columns["references"])] == [1, 1]
-    assert list(given.names) == ["a", "b"]
+    assert counts(given.columns["predictions"]) == [1, 0]
+    assert counts(given.columns["references"]) == [1, 1]
+    assert list(given.names) == ["val/a", "val/b"]
     (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
     with pytest.raises(ValueError, match="expected names that are in both inputs, got a, b and other"):
         read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).arguments()
@@ -187,7 +191,7 @@ def test_images_in_other_folders_are_not_paired(runner: Runner, tmp_path: Path) 
             (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / side / f"{name}.txt").write_text(f"0 .5 .5 .2 .2{more}")
     (boxes,) = read(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]).arguments().values()
-    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"train/1": 1, "val/2": 1, "val/1": 0}
+    assert dict(zip(boxes.names, counts(boxes.columns["predictions"]))) == {"train/1": 1, "val/2": 1, "val/1": 0}
 
 
 def test_images_of_one_name(tmp_path: Path) -> None:
@@ -195,8 +199,9 @@ def test_images_of_one_name(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
         for folder in ("labels", "test"):
             archive.writestr(f"{folder}/1.txt", "0 .5 .5 .2 .2")
-    with pytest.raises(RefusedError, match=r"expected one file of each image, got labels/1.txt and test/1.txt"):
-        read(page, [None, None], [[], [tmp_path / "both.zip"]])
+    (tmp_path / "1.txt").write_text("0 .5 .5 .2 .2 .9")
+    with pytest.raises(ValueError, match=r"expected one file of each image, got labels/1.txt and test/1.txt"):
+        read(page, [None, None], [[tmp_path / "1.txt"], [tmp_path / "both.zip"]])
     box = {"category_id": 1, "bbox": [0, 0, 4, 4]}
     images = [{"id": i, "file_name": name} for i, name in enumerate(("a.jpg", "a.png"))]
     true = {
@@ -208,8 +213,8 @@ def test_images_of_one_name(tmp_path: Path) -> None:
     files[0].write_text(json.dumps([{**box, "image_id": i, "score": 0.5} for i in (1, 0)]))
     files[1].write_text(json.dumps(true))
     (boxes,) = read(page, [None, None], [[path] for path in files]).arguments().values()
-    assert dict(zip(boxes.names, map(len, boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
-    assert dict(zip(boxes.names, map(len, boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
+    assert dict(zip(boxes.names, counts(boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
+    assert dict(zip(boxes.names, counts(boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
     files[1].write_text(json.dumps({**true, "images": [images[0], {**images[1], "id": 0}]}))
     with pytest.raises(RefusedError, match=r"expected one file of each image, got a.jpg and a.png"):
         read(page, [None, None], [[path] for path in files])
@@ -217,13 +222,13 @@ def test_images_of_one_name(tmp_path: Path) -> None:
 
 def many(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
-        for i in range(limits.MAX_MEMBERS + 1):
+        for i in range(PAGES.members + 1):
             archive.writestr(f"{i}.png", b"")
 
 
 def bomb(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.png", bytes(limits.MAX_UNPACKED + 1))
+        archive.writestr("a.png", bytes(PAGES.unpacked + 1))
 
 
 def lie(path: Path) -> None:

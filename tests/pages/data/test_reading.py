@@ -41,8 +41,7 @@ from openworld_metrics.reading.rows.rows import rows_of, settle
 from openworld_metrics.reading.tables.files import SUFFIXES, Table
 from tests.conftest import Run
 from tests.pages import steps
-from tests.pages.steps import BOXES, STEPS, drawn
-from tests.pages.steps import numbers
+from tests.pages.steps import BOXES, STEPS, drawn, numbers
 
 FORMATS = {"npz": steps.npz, "npy": steps.npy, "csv": steps.csv, "parquet": steps.parquet, "json": steps.as_json}
 TABULAR = [name for name in openworld_metrics.METRICS if name not in ("openset_detection", "anomaly_suite")]
@@ -401,9 +400,7 @@ def test_numbered_columns_in_any_order(runners: Any, tmp_path: Path) -> None:
     for order in (range(12), sorted(range(12), key=str), range(11, -1, -1)):
         table = pd.DataFrame({f"logit_{k}": matrix[:, k] for k in order} | {"label": [3, 11, 0, 10]})
         table.to_csv(tmp_path / "table.csv", index=False)
-        assert numbers(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {
-            "accuracy@1": 1.0
-        }
+        assert numbers(show(runners("accuracyk"), [[tmp_path / "table.csv"]], k_list="1").json) == {"accuracy@1": 1.0}
     arrays = {name: np.zeros(2) for name in ("a10", "a9", "b1", "b3", "c1", "c_1", "d1", "a11")}
     assert runs(Table(arrays)) == {"a9 … a11": ["a9", "a10", "a11"]}
 

@@ -29,8 +29,7 @@ from tests.pages.groups import (
     tables,
     yolo_archives,
 )
-from tests.pages.steps import yolo
-from tests.pages.steps import numbers
+from tests.pages.steps import numbers, yolo
 
 Load = Callable[..., Any]
 

@@ -23,6 +23,7 @@ from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
 from tests.conftest import Run
 from tests.evaluation.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
+from tests.pages.steps import numbers
 
 PAGE = page_of("anomaly_suite")
 MASK = np.zeros(SHAPE, bool)
@@ -253,7 +254,7 @@ def test_leaving_out(case: str, tmp_path: Path, root: Path, run: Run) -> None:
     changes = events.leave(form)
     assert changes["leave_out"], changes["read"]
     assert "Left out: " in changes["read"]["value"]
-    results = json.loads(runner.show(form._replace(leave_out=True)).json)
+    results = numbers(runner.show(form._replace(leave_out=True)).json)
     assert results == AnomalySuite().compute(**reading.columns)
     _, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1], "--leave-out")
     assert f"left out: {reading.census.text()}" in errors
@@ -319,12 +320,12 @@ def test_void_and_resized_on_the_page(tmp_path: Path, root: Path) -> None:
     found = runner.show(Form(files=files, made_of=made_of))
     reading = read_maps(tmp_path / "maps", tmp_path / "data", resize="bilinear", ignore_value=255)
     assert reading.options == {"ignore_value": 255}
-    assert json.loads(found.json) == AnomalySuite(**reading.options).compute(**reading.columns)
+    assert numbers(found.json) == AnomalySuite(**reading.options).compute(**reading.columns)
 
 
 def test_limits(tmp_path: Path) -> None:
     pairs(tmp_path, "a", "b")
-    small = Limits("pages", 3, 10**9, 10**9, 8 * 2 * MASK.size - 1, 9, 9)
+    small = Limits("pages", 3, 10**9, 10**9, 8 * 2 * MASK.size - 1, 9, 9, 9)
     reading = read_maps(tmp_path / "maps", tmp_path / "data", limits=small)
     with pytest.raises(RefusedError, match=r"b.npy: pages take at most 1,919 bytes unpacked, not 1,920") as raised:
         load(reading, small)
