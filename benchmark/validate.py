@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from openworld_metrics.evaluation import evaluate_ood
-from openworld_metrics.formats import to_eval_results
+from openworld_metrics.written.hub import to_eval_results
 
 HERE = Path(__file__).resolve().parent
 FILE = "open-digits"

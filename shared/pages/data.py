@@ -80,7 +80,7 @@ class Data:
 
     @cached_property
     def reading(self) -> Reading:
-        """What the files hold. Raises the errors of `Rows.reading`."""
+        """The content of the files. Raises the errors of `Rows.reading`."""
         return self.rows.reading() if self.rows is not None else self.held or Reading(self.page.name, {})
 
     def arguments(self) -> dict[str, Arguments]:
@@ -118,7 +118,7 @@ def read(
             offers = {column.name: [*page.choices.get(column.name, ())] for column in page.columns}
             guesses = {name: names[:1] for name, names in offers.items()}
             made_of = settled(guesses, chosen or {}, offers)
-            held = read_files(page.name, *paths, leave_out=leave_out, limits=PAGES, **page.asked(made_of))
+            held = read_files(page.name, *paths, leave_out=leave_out, limits=PAGES, **page.reader_choices(made_of))
             load(held, PAGES)
             return Data(page, offers, guesses, made_of, held=held, leaves_out=leave_out)
         inputs = [table for table in tables if table is not None] if not any(paths) else [*map(sorted, paths)]

@@ -79,7 +79,7 @@ class Page(NamedTuple):
     derive: infers options from the columns and the class names, where known, with a sentence that gives the reason
     derived: the names of these options
     choices: what may be asked of the reader of files that are no tables, by column, of which the first is usual
-    asked: the choices of `reading.read` for what is asked, by column
+    reader_choices: those of `reading.read`, from what is asked for each column
     answerable: leaves out of the results of the detectors what could not be asked of them, and says why in a sentence
     costs: costs of a computation beyond the size of the data and the length of an option, from the metric's reduced
         state and its options, which have not been checked
@@ -123,7 +123,7 @@ class Page(NamedTuple):
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any], Classes], Derived] = lambda columns, classes: Derived({}, "")
     choices: Mapping[str, tuple[str, ...]] = {}
-    asked: Callable[[Mapping[str, Sequence[str]]], Mapping[str, Any]] = lambda chosen: {}
+    reader_choices: Callable[[Mapping[str, Sequence[str]]], Mapping[str, Any]] = lambda chosen: {}
     derived: tuple[str, ...] = ()
     answerable: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda detectors: (
         detectors,

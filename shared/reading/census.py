@@ -91,7 +91,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def unused(kind: str, reason: str, errors: Mapping[str, str], leave_out: bool) -> LeftOut:
-    """What cannot be used, as a part of a census; `errors` says what is wrong, by the name of each thing.
+    """List what cannot be used, as a part of a census; `errors` says what is wrong, by the name of each thing.
 
     Raises LeftOutError with the first error and the cure, unless things may be left out.
 

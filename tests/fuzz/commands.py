@@ -18,7 +18,7 @@ import numpy as np
 from openworld_metrics import METRICS
 from openworld_metrics.command import cli
 from openworld_metrics.loading import metric_class
-from openworld_metrics.reading.tables import columns as readers
+from openworld_metrics.reading.tables import files as readers
 from tests import cases
 from tests.detection import scenes
 from tests.fuzz import boxes

@@ -86,7 +86,7 @@ def _arrow(rng: Random, array: np.ndarray) -> Any:
         return pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(array, 2)), 2)
     if way == "dictionary":
         return flat.dictionary_encode() if array.dtype != bool else flat
-    if way == "words":
+    if way == "words" and array.dtype != bool:
         return pa.array(map(str, array.tolist()))
     if way == "decimals" and array.dtype.kind in "iu":
         return flat.cast(pa.decimal128(20, 0))

@@ -45,7 +45,7 @@ def check_same(before: Any, after: Any, what: str) -> None:
 
 
 # what is no share: scores, counts, and ratios that have no upper bound
-_UNBOUNDED = ("threshold", "WI", "per_", "A-OSE", "conf", "num_", "total", "TP", "FP", "FN")
+_UNBOUNDED = ("threshold", "WI", "per_", "A-OSE", "conf", "num_", "total", "TP", "FP", "FN", "prr")
 
 
 def check_results(results: Any, percent: bool = False) -> None:

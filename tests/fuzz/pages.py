@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.data import read
+from openworld_metrics.pages.data import Data, read
 from openworld_metrics.pages.form.controls import shown
 from openworld_metrics.pages.form.form import Form, data_frame
 from openworld_metrics.pages.runner import Runner, explain
@@ -276,25 +276,24 @@ def _frame(table: dict[str, list[Any]]) -> Any:
 
 
 class Upload(NamedTuple):
-    """Files for one source of a page."""
+    """Files for a page: those of each source, by the folder of its number."""
 
     name: str
-    source: int
     files: Files
 
 
 def make_upload(rng: Random) -> Upload:
     """A table of any format, or maps or masks for the page that reads these; `boxes` has the files of boxes."""
-    if rng.random() < 0.2:
-        image = make_image(_Png()).files["image.png"]
-        return Upload("anomaly_suite", 1, {"a.png": image, "b.png": image})
-    if rng.random() < 0.3:
+    if rng.random() < 0.4:
         made = maps.make(rng.choice(maps.ENDINGS), rng).files
-        side = rng.randrange(2)
-        planes = {Path(name).name: data for name, data in made.items() if name.startswith(("maps/", "masks/")[side])}
-        return Upload("anomaly_suite", side, rng.choice((planes, {"maps.zip": packed(planes)})))
+        files = {}
+        for source, side in enumerate(("maps/", "masks/")):
+            planes = {Path(name).name: data for name, data in made.items() if name.startswith(side)}
+            own = rng.choice((planes, {"planes.zip": packed(planes)}))
+            files |= {f"{source}/{name}": data for name, data in own.items()}
+        return Upload("anomaly_suite", files)
     ending = rng.choice(KINDS)
-    return Upload(rng.choice(METRICS), 0, {f"table.{ending}": content(rng, ending, columns(rng))})
+    return Upload(rng.choice(METRICS), {f"0/table.{ending}": content(rng, ending, columns(rng))})
 
 
 def packed(files: Files) -> bytes:
@@ -321,8 +320,12 @@ def damage_upload(rng: Random, value: Upload) -> Upload:
     files = {**value.files, file: data}
     if rng.random() < 0.2:
         other = rng.choice(KINDS)
-        files[f"other.{other}"] = damaged_content(rng, other, content(rng, other, columns(rng)))
+        files[f"0/other.{other}"] = damaged_content(rng, other, content(rng, other, columns(rng)))
     return value._replace(files=files)
+
+
+def _arguments(data: Data) -> Any:
+    return None if data.missing else data.arguments()
 
 
 def run_upload(case: Case) -> None:
@@ -330,9 +333,11 @@ def run_upload(case: Case) -> None:
     value: Upload = case.value
     write_files(value.files, case.folder)
     page = runner_of(value.name).page
-    paths = [case.folder / file for file in value.files]
-    inputs = [paths if place == value.source else [] for place in range(len(page.sources))]
-    found = case.attempt(lambda: read(page, [], inputs).arguments())
+    inputs = [
+        [case.folder / file for file in value.files if file.startswith(f"{source}/")]
+        for source in range(len(page.sources))
+    ]
+    found = case.attempt(lambda: _arguments(read(page, [], inputs)))
     check_refusal(found, case.folder)
     check_files(value.files, case.folder)
 

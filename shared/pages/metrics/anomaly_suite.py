@@ -118,13 +118,13 @@ _ASKED: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _asked(chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _reader_choices(chosen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """The choices of `read_maps` for the second of the choices of each column."""
     return {
         key: value
-        for name, asked in _ASKED.items()
+        for name, own in _ASKED.items()
         if [*chosen[name]] == [_CHOICES[name][1]]
-        for key, value in asked.items()
+        for key, value in own.items()
     }
 
 
@@ -205,7 +205,7 @@ PAGE = Page(
     images=True,
     costs=_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
-    asked=_asked,
+    reader_choices=_reader_choices,
     choices=_CHOICES,
     samples=(
         Sample(

@@ -244,7 +244,7 @@ PAGE = Page(
         ),
     ),
     derive=_derive,
-    asked=lambda chosen: {"groups": True},
+    reader_choices=lambda chosen: {"groups": True},
     derived=("known_classes", "unknown_class_id"),
     answerable=_answerable,
     named=lambda computed: with_names_in_tables(computed.results, computed, computed.options),

@@ -36,7 +36,7 @@ def recipe_of(reading: Data, files: Sequence[Any], examples: Path) -> Recipe:
     paths = [[Path(path) for path in part or ()] for part in files]
     places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
     if reading.rows is None:
-        choices = dict(reading.page.asked(reading.made_of))
+        choices = dict(reading.page.reader_choices(reading.made_of))
     else:
         chosen = {name: [*names] for name, names in reading.made_of.items() if names or reading.guesses[name]}
         read_as = reading.rows.read_as
@@ -63,7 +63,7 @@ def python_call(
     compute = f"load({_quoted(page.name)}).compute"
     several = len(detectors) > 1
     names = ["load", *["read"] * any(recipe.files), *["compare"] * several]
-    imports = f"from openworld_metrics import {', '.join(sorted(names))}  # pip install openworld-metrics\n\n"
+    imports = f"from openworld_metrics import {', '.join(sorted(names))}\n\n"
     if any(recipe.files):
         choices = [f"{name}={_choice(value)}" for name, value in recipe.choices.items()]
         read = f"reading = {_call('read', [_quoted(page.name), *_inputs(page, recipe), *choices])}\n"

@@ -105,8 +105,8 @@ def read_coco_results(
         check_results(content, path)
         table, left_out = _of_images(content, path, dataset, leave_out)
         rows = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
-    found = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
-    return Detections(dataset, found, census=Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out))
+    boxes = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
+    return Detections(dataset, boxes, census=Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out))
 
 
 def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[Entries, LeftOut]:

@@ -71,9 +71,9 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bo
             raise ValueError(f"predictions[{i}]: expected each image once, got {key}")
         else:
             by_place[place] = boxes[i]
-    found = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
-    used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in found)}
-    return Detections(dataset, found, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
+    boxes = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
+    used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in boxes)}
+    return Detections(dataset, boxes, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
 
 
 def load_dicts(path: Path) -> Any:

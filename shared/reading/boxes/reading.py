@@ -295,7 +295,7 @@ def read_detections(predictions: str | Path, references: str | Path, **choices: 
 
 @dataclass
 class BoxReading(Reading):
-    """What files of boxes hold: `detections` are those of each model, on one data set."""
+    """The content of files of boxes: `detections` are those of each model, on one data set."""
 
     detections: dict[str, Detections] = field(default_factory=dict)
 
@@ -379,7 +379,7 @@ def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) 
         notes.append(f"Left out: {census.text()}.")
     for name, one in several.items():
         both = zip(dataset.names, dataset.references, one.predictions)
-        without = [image for image, true, found in both if len(true["labels"]) and not len(found["labels"])]
+        without = [image for image, true, predicted in both if len(true["labels"]) and not len(predicted["labels"])]
         of = f" of {name}" if len(several) > 1 else ""
         if without:
             notes.append(f"Images with references but no predictions{of}: {len(without):,} ({some(without)}).")
@@ -402,6 +402,9 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
     if not listed:
         raise ValueError(f"{name}: expected files, got none")
     paths = [*map(Path, listed)]
+    absent = next((path for path in paths if not path.exists()), None)
+    if absent is not None:
+        raise ValueError(f"{absent}: expected {name}, got no such file or folder")
     limits.check_files(path for path in paths if path.is_file())
     other = next((path for path in paths if path.is_file() and path.suffix.lower() not in _SUFFIXES), None)
     if other is not None and len(paths) > 1:

@@ -51,7 +51,7 @@ def are_numbers(value: np.ndarray) -> np.ndarray:
 
 
 def is_blank(cell: Any) -> bool:
-    """Whether a cell is empty, missing or white space."""
+    """Whether a cell holds nothing: it is empty, missing or white space."""
     return not cell.strip() if isinstance(cell, str) else _is_missing(cell)
 
 
@@ -63,7 +63,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def are_missing(value: np.ndarray) -> np.ndarray:
-    """Whether each cell is missing, (N,) booleans."""
+    """Whether each cell is missing: None, NaN, or pandas' NA or NaT, (N,) booleans."""
     if value.dtype.kind == "f":
         return np.isnan(value)
     if value.dtype.kind != "O":
@@ -92,7 +92,7 @@ def as_floats(value: np.ndarray) -> np.ndarray:
 
 
 def is_text(array: np.ndarray) -> bool:
-    """Whether all cells are strings."""
+    """Whether all cells of a column are strings, rather than numbers or of mixed types."""
     return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
 
 
@@ -159,5 +159,5 @@ def side_of_name(name: str) -> bool | None:
 
 
 def distinct(array: np.ndarray) -> list[str]:
-    """The distinct words of a column."""
+    """The distinct words of a column, as strings, in the order of their first rows."""
     return [*dict.fromkeys(map(str, array.tolist()))]

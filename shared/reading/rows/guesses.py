@@ -131,7 +131,7 @@ def settled(guesses: MadeOf, chosen: MadeOf, offers: MadeOf) -> dict[str, list[s
 
 
 def is_used(column: Column, names: Sequence[str]) -> bool:
-    """Whether any array is chosen for a column."""
+    """Whether any array is chosen for a column, rather than none or what says that it is unused."""
     return bool(names) and not (column.unused and column.unused in names)
 
 

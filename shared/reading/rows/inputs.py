@@ -65,7 +65,7 @@ def table_of_places(
 
 
 def read_column(place: str, name: str) -> Any:
-    """The cells of one column as they stand, from its place."""
+    """The cells of one column as they stand, from its place: FILE or FILE:COLUMN."""
     path, picked = split_place(place)
     table = read_table(path, picked)
     with named(place):

@@ -31,7 +31,7 @@ MODELS = Models("detector", ("model", "method"), required=False)
 
 @dataclass(frozen=True)
 class Layout:
-    """What a metric takes of files.
+    """The columns that a metric takes of files.
 
     columns: its columns
     inputs: how many inputs it has, of each of which columns have their own

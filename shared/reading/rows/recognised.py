@@ -1,4 +1,4 @@
-"""What columns mean that is not written in them: names of classes, ids from 1, known samples with a group, logits."""
+"""The meaning of columns that is not written in them: names of classes, ids from 1, known samples with a group, logits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CLEARLY = 1.645  # standard errors, beyond which chance lies in 5 % of cases
 
 
 class Facts(NamedTuple):
-    """What all rows say, of which batches may say less.
+    """The facts of all rows, of which batches may say less.
 
     lowest, highest: of the true classes that are ids of at least 0; None if there are none
     shared: groups of known samples alone, where unknown samples have others
@@ -209,5 +209,5 @@ def without_trailing_blanks(column: Any) -> Any:
 
 
 def blank_rows(names: np.ndarray) -> np.ndarray:
-    """The rows without a name, (n,) indices."""
+    """The rows without a name, which are empty or white space, (n,) indices."""
     return np.flatnonzero([is_blank(name) for name in names.tolist()])

@@ -159,7 +159,7 @@ class Rows:
         return Census(used, {(ROWS, UNREADABLE): out} if out else {})
 
     def _models(self) -> dict[str, tuple[str, MadeOf]]:
-        """What the columns of each model are made of, and its name among the rows, by its name."""
+        """Say what the columns of each model are made of, and its name among the rows, by its name."""
         rows = [""]
         models = next((column for column in self.layout.columns if isinstance(column, Models)), None)
         if models is not None and is_used(models, self.made_of[models.name]):
@@ -313,7 +313,7 @@ def settle(
     sentences: Sequence[str] = (),
     guess: bool = True,
 ) -> Rows:
-    """What the columns of a metric are made of: as chosen, where the tables have it, or else guessed."""
+    """Say what the columns of a metric are made of: as chosen, where the tables have it, or else guessed."""
     layout = LAYOUTS[metric]
     tables = [*tables, *[Table({})] * (layout.inputs - len(tables))]
     if layout.of_logits and guess:

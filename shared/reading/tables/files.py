@@ -102,7 +102,7 @@ class Streamed:
 
 
 def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any]) -> Streamed:
-    """What a function makes of several columns of one Parquet file."""
+    """A column that a function makes of several columns of one Parquet file."""
     names = [name for column in columns for name in column.names]
     builds = [(column.build, len(column.names)) for column in columns]
 
@@ -117,7 +117,7 @@ def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any])
 
 
 def whole(column: Any) -> Any:
-    """A column with all rows of a Parquet file."""
+    """A column with all rows, also of a Parquet file that is read in batches."""
     return column.whole() if isinstance(column, Streamed) else column
 
 
