@@ -56,7 +56,7 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
 
 
 def left_out(detections: Sequence[Detections]) -> str:
-    """Say which images, files and boxes of the references and of the predictions are left out, and why, as a warning."""
+    """Say which images, files and boxes of the references and of the predictions are left out, and why."""
     text = Census.of([detections[0].dataset.census, *(one.census for one in detections)]).text()
     if text:
         warn(f"left out: {text}")

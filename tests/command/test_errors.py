@@ -56,7 +56,7 @@ WRONG = {
     ),
     "one name twice": (
         ["compute", "accuracyk", "--predictions", "twice.parquet:a"],
-        'twice.parquet: expected columns of different names, got 2 named 'a'',
+        "twice.parquet: expected columns of different names, got 2 named 'a'",
     ),
     "no name": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,"],

@@ -45,7 +45,7 @@ def check_same(before: Any, after: Any, what: str) -> None:
 
 
 # what is no share: scores, counts, and ratios that have no upper bound
-_UNBOUNDED = ("threshold", "WI", "per_", "A-OSE", "conf", "num_", "total", "TP", "FP", "FN", "prr")
+UNBOUNDED = ("threshold", "WI", "per_", "A-OSE", "conf", "num_", "total", "TP", "FP", "FN", "prr")
 
 
 def check_results(results: Any, percent: bool = False) -> None:
@@ -57,7 +57,7 @@ def check_results(results: Any, percent: bool = False) -> None:
     except (TypeError, ValueError) as error:
         raise BrokenError(f"the results are not JSON: {error}", results) from None
     for name, value in results.items():
-        if isinstance(value, float) and not any(word in name for word in _UNBOUNDED):
+        if isinstance(value, float) and not any(word in name for word in UNBOUNDED):
             if not 0 <= value <= (100 if percent else 1):
                 raise BrokenError(f"the result {name} is no share", results)
         elif isinstance(value, int) and value < 0:

@@ -1,4 +1,4 @@
-"""The meaning of columns that is not written in them: names of classes, ids from 1, known samples with a group, logits."""
+"""The meaning of columns beside what they say: names of classes, ids from 1, known samples with a group, logits."""
 
 from __future__ import annotations
 

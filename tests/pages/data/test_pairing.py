@@ -173,9 +173,7 @@ def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
     assert counts(given.columns["references"]) == [1, 1]
     assert list(given.names) == ["val/a", "val/b"]
     (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
-    with pytest.raises(
-        ValueError, match=r"a.txt: expected predictions for an image of the references, got no such image"
-    ):
+    with pytest.raises(ValueError, match=r"a.txt: expected predictions for an image of the references"):
         read(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]).arguments()
 
 
@@ -200,10 +198,9 @@ def test_images_of_one_name(tmp_path: Path) -> None:
     page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
     with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
         for folder in ("labels", "test"):
-            archive.writestr(f"{folder}/1.txt", "0 .5 .5 .2 .2")
-    (tmp_path / "predictions.txt").write_text("0 .5 .5 .2 .2 .9")
+            archive.writestr(f"{folder}/1.txt", "")
     with pytest.raises(ValueError, match=r"expected one file of each image, got labels/1.txt and test/1.txt"):
-        read(page, [None, None], [[tmp_path / "predictions.txt"], [tmp_path / "both.zip"]])
+        read(page, [None, None], [[tmp_path / "both.zip"], [tmp_path / "both.zip"]])
     box = {"category_id": 1, "bbox": [0, 0, 4, 4]}
     images = [{"id": i, "file_name": name} for i, name in enumerate(("a.jpg", "a.png"))]
     true = {
