@@ -289,7 +289,7 @@ def make_upload(rng: Random) -> Upload:
     """A table of any format, or maps or masks for the page that reads these; `boxes` has the files of boxes."""
     if rng.random() < 0.4:
         made = maps.make(rng.choice(maps.ENDINGS), rng).files
-        files = {}
+        files: Files = {}
         for source, side in enumerate(("maps/", "masks/")):
             planes = {Path(name).name: data for name, data in made.items() if name.startswith(side)}
             own = rng.choice((planes, {"planes.zip": packed(planes)}))
