@@ -19,7 +19,7 @@ from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.reading.limits import PAGES, RefusedError
+from openworld_metrics.reading.limits import PAGES
 from openworld_metrics.reading.maps.maps import resized_map
 from tests.pages.steps import numbers
 
@@ -215,7 +215,7 @@ def test_images_of_one_name(tmp_path: Path) -> None:
     assert dict(zip(boxes.names, counts(boxes.columns["predictions"]))) == {"a.png": 1, "a.jpg": 1}
     assert dict(zip(boxes.names, counts(boxes.columns["references"]))) == {"a.png": 0, "a.jpg": 1}
     files[1].write_text(json.dumps({**true, "images": [images[0], {**images[1], "id": 0}]}))
-    with pytest.raises(RefusedError, match=r"expected one file of each image, got a.jpg and a.png"):
+    with pytest.raises(ValueError, match=r"true.json: images\[1\]: expected an id of its own, got 0 again"):
         read(page, [None, None], [[path] for path in files])
 
 
