@@ -10,6 +10,8 @@ import yaml
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
+from openworld_metrics.reading.read import takes
+
 ROOT = Path(__file__).resolve().parents[2]
 # guides answer questions, but pages of many small parts would rank first
 BOOSTS = {"get-started": 4, "choose": 4, "guides/": 3, "coming-from": 3, "exactness": 2, "metrics/": 2, "api/": 0.2}
@@ -17,11 +19,12 @@ FORMULA = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def page(name: str) -> str:
-    """The card of a metric as a page: with what it measures in its title, and a placeholder for its figure."""
+    """The card of a metric as a page: with its short description in the title, its figure's place, and its files."""
     _, front, text = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     title = f"# {name}: {yaml.safe_load(front)['short_description']}"  # titles rank first in the search
     text = text.replace(f"# Metric Card for {name}", title, 1)
-    return text.replace("## How to Use", f'<div data-figure="{name}"></div>\n\n## How to Use', 1)
+    text = text.replace("## How to Use", f'<div data-figure="{name}"></div>\n\n## How to Use', 1)
+    return f"{text.rstrip()}\n\n## Files\n\n{takes(name)}\n"
 
 
 def on_files(files: Any, config: Any) -> Any:

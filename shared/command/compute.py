@@ -26,7 +26,7 @@ from ..written.flat import KINDS
 from ..written.results import as_json
 from .files import check_json_and_picture, files_of, named_score, naming_files
 from .flags import MetricCommand
-from .messages import say, warn_of_idle_options
+from .messages import say, say_sign, warn_of_idle_options
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .printing import PRINTED, form_of, printing
@@ -131,6 +131,8 @@ def compute(
         count, with_level = len(metric), metric.confidence_level is not None
         reported = report is not None or plot is not None
         summary, note = with_quick_intervals(metric, type(metric).summary, reported=reported)
+    if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
+        say_sign(reading)
     shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
     page = (
@@ -152,6 +154,9 @@ def compute(
     deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+_VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
 
 def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..loading import METRICS, script
+from ..reading.read import takes
 from ..texts import texts
 from .outputs import show
 
@@ -19,6 +20,7 @@ def list_metrics() -> None:
 @click.command()
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 def describe(name: str) -> None:
-    """Describe a metric: its columns, options, results, and citation."""
+    """Describe a metric: its columns, options, results, what its files may hold, and citation."""
     about = texts(script(name))
-    show("\n\n".join((about.summary, about.description, about.inputs, about.citation, *about.urls)))
+    parts = (about.summary, about.description, about.inputs, f"Files:\n\n{takes(name)}", about.citation, *about.urls)
+    show("\n\n".join(parts))

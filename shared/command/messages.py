@@ -10,6 +10,8 @@ import click
 from ..metric.metric import Metric
 from ..reading.reading import Reading
 from ..reading.reasons import out_of_memory, reason
+from ..reading.rows.metrics import LAYOUTS
+from ..reading.rows.recognised import wrong_way
 from .terminal.waiting import end_waiting
 
 LONGEST = 500  # characters of a line
@@ -35,6 +37,13 @@ def say(reading: Reading) -> None:
         complain(f"note: {'; '.join(reading.guesses)}")
     for note in reading.notes:
         complain(f"note: {note}")
+
+
+def say_sign(reading: Reading) -> None:
+    """Print one line if scores rank unknown samples below known ones, beyond chance."""
+    value = wrong_way(LAYOUTS[reading.metric], reading.columns)
+    if value is not None:
+        complain(f"note: AUROC {value:.3f} is below 0.5; if higher scores mean in-distribution here, use --flip")
 
 
 def say_negated(names: Mapping[str, str]) -> None:

@@ -87,7 +87,6 @@ class OODBench(Metric):
     countable_tables = {"counts": ("scores", "labels")}
     truth = ("labels",)
     aliases = {"scores": "predictions", "labels": "references"}
-    unknownness = frozenset({"predictions"})
     selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS

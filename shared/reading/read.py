@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..loading import metric_class
-from .boxes.reading import hold_boxes, read_boxes
+from .boxes.reading import PREDICTED_FORMATS, REFERENCES, hold_boxes, read_boxes
+from .maps.layouts import TITLES
 from .maps.maps import hold_maps, read_maps
+from .maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .reading import Input, Reading
+from .rows.metrics import LAYOUTS
 from .rows.rows import read_rows
+from .tables.files import SUFFIXES
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 class Reader(NamedTuple):
-    """A reader of files that are no tables, and whether the files of a metric's inputs are such."""
+    """A reader of files that are no tables: whether the files of inputs are such, and the kinds of each, in words."""
 
     takes: Callable[[Sequence[Sequence[Path]]], bool]
     read: Callable[..., Reading]
+    kinds: Mapping[str, str]
 
 
+_TITLES = "; ".join(TITLES.values())
 # of the metrics whose data come in files of one image each, too
 READERS: Mapping[str, Reader] = {
-    "openset_detection": Reader(hold_boxes, read_boxes),
-    "anomaly_suite": Reader(hold_maps, read_maps),
+    "openset_detection": Reader(
+        hold_boxes,
+        read_boxes,
+        {
+            "predictions": f"{_listed(one.name for one in PREDICTED_FORMATS)}: folders, files or .zip archives",
+            "references": f"{_listed(one.name for one in REFERENCES)}: folders, files or .zip archives",
+        },
+    ),
+    "anomaly_suite": Reader(
+        hold_maps,
+        read_maps,
+        {
+            "maps": f"{_listed(sorted(MAP_SUFFIXES))}: folders, files or .zip archives",
+            "masks": f"{_listed(sorted(MASK_SUFFIXES))}, or a data set: {_TITLES}",
+        },
+    ),
 }
 
 
@@ -52,6 +76,22 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     if holds(metric, [*map(_paths, inputs)]):
         return READERS[metric].read(*inputs, **choices)
     return read_rows(metric, *inputs, **choices)
+
+
+def takes(metric: str) -> str:
+    r"""Say in Markdown what files of a metric may hold: the names of its columns, and the files beside tables.
+
+    >>> print(takes("accuracyk").splitlines()[2])
+    - `predictions`: y_pred, preds, pred, logits, logit, probs, prob, proba, scores, score, class, guess, p
+    """
+    lines = [f"Tables and arrays ({_listed(SUFFIXES)}), whose columns are recognised by these names, or by values:", ""]
+    for column in LAYOUTS[metric].columns:
+        also = f": {_listed(column.names)}" if column.names else ""
+        lines.append(f"- `{column.name}`{'' if column.required else ' (optional)'}{also}")
+    if metric in READERS:
+        lines += ["", "Files of one image each:", ""]
+        lines += [f"- {name}: {kinds}" for name, kinds in READERS[metric].kinds.items()]
+    return "\n".join(lines)
 
 
 def holds(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:

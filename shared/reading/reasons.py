@@ -72,10 +72,10 @@ def named(place: object) -> Iterator[None]:
         raise with_text(error, text if text.startswith(f"{place}: ") else f"{place}: {text}") from error
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], most: int = 5) -> str:
     """The first names, and the number of others.
 
     >>> some(["a", "b"]), some(list("abcdefg"))
     ('a, b', 'a, b, c, d, e and 2 more')
     """
-    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

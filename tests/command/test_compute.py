@@ -370,7 +370,7 @@ def test_list_and_describe(run: Run) -> None:
     for name in openworld_metrics.METRICS:
         code, output, _ = run("describe", name)
         assert code == 0
-        assert all(part in output for part in ("Args:", "Returns:", "Raises:", "Examples:", "@"))
+        assert all(part in output for part in ("Args:", "Returns:", "Raises:", "Examples:", "Files:", "@"))
 
 
 def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ from ..images import image_size
 from ..limits import COMMANDS, Limits, size_text
 from ..progress import progress_bar
 from ..reading import Input, Place, Reading
-from ..reasons import named
+from ..reasons import named, some
 from .layouts import TITLES
 from .listing import AnomalyImage, is_archive, key_of
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
-from .pairing import MAPS, AnomalyMaps, check_names, list_models, some
+from .pairing import MAPS, AnomalyMaps, check_names, list_models
 from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from ..images import SUFFIXES
 from ..limits import COMMANDS, Limits
 from ..places import matched
 from ..reading import Input, Place
+from ..reasons import some
 from .layouts import Layout
 from .listing import (
     ELSEWHERE,
@@ -186,12 +187,6 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
         return models
     stems = [path.stem for path in paths]
     return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
-
-
-def some(names: Collection[str]) -> str:
-    """The first five names, with commas, and the number of the others."""
-    first = [*names][:5]
-    return ", ".join(first) + (f" and {len(names) - len(first):,} more" if len(names) > len(first) else "")
 
 
 def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reasons import some
 from .cells import is_blank
 
 
@@ -112,12 +113,3 @@ class Split:
         if empty:
             notes.append(f"Images with {second} but no {first}{of}: {len(empty):,} ({some(empty)}).")
         return notes
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """The first names, and the number of others.
-
-    >>> some(["a", "b"]), some(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

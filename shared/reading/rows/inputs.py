@@ -16,12 +16,11 @@ import numpy as np
 from ..archives import Archives
 from ..limits import Limits
 from ..places import files_below, unsigned
-from ..reasons import named
+from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, Table, check_names, read_table, whole
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .cells import as_numbers, is_blank, side_of_name
 from .guesses import guessed, says_confidence
-from .images import some
 from .kinds import Column, Names
 from .metrics import Layout
 

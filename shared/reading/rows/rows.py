@@ -18,10 +18,11 @@ from ..census import Census
 from ..limits import COMMANDS, Limits
 from ..places import unsigned
 from ..reading import Reading
+from ..reasons import some
 from ..tables.files import Streamed, Table, batches
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .guesses import MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
-from .images import Split, fitted, image_names, some
+from .images import Split, fitted, image_names
 from .inputs import table_of_input, table_of_places
 from .kinds import READ_AS, RESIZED, Groups, Images, Maps, Models, Names
 from .metrics import LAYOUTS, Layout

@@ -12,9 +12,11 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import read
-from openworld_metrics.loading import metric_class
+from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.pages.data import read as read_page
 from openworld_metrics.pages.metrics import page_of
+from openworld_metrics.reading.read import takes
+from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
 
 
@@ -196,3 +198,26 @@ def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
         assert reading.census.there("rows") == size
         assert len(reading.columns["predictions"]) == reading.census.used["rows"] == size - np.count_nonzero(wrong)
         assert sum(map(len, reading.census.left_out.values())) == np.count_nonzero(wrong)
+
+
+def test_a_sign_that_is_needed(tmp_path: Path, run: Run) -> None:
+    """The command says it as the page does, and --flip cures it; not of labels that mean something else."""
+    labels = np.arange(200) % 2
+    frame = pd.DataFrame({"energy": np.random.default_rng(0).normal(-labels), "label": labels})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    _, output, errors = run("compute", "ood_bench", tmp_path / "scores.csv")
+    assert "below 0.5; if higher scores mean in-distribution here, use --flip" in errors
+    _, flipped, errors = run("compute", "ood_bench", tmp_path / "scores.csv", "--flip")
+    assert "--flip" not in errors
+    assert json.loads(flipped)["auroc"] == pytest.approx(1 - json.loads(output)["auroc"])
+    others = ("--option", "in_value=1", "--option", "out_value=0")
+    assert "--flip" not in run("compute", "ood_bench", tmp_path / "scores.csv", *others)[2]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_a_reader_takes(metric: str) -> None:
+    """Every column with every name is said by `describe`, the guide and Python."""
+    text = takes(metric)
+    for column in LAYOUTS[metric].columns:
+        assert f"`{column.name}`" in text
+        assert all(name in text for name in column.names)
