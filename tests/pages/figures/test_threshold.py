@@ -68,7 +68,11 @@ def test_counts_at_a_threshold(load: Load) -> None:
 def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int, load: Load) -> None:
     """Each number of the slider, put back as an option of the metric, gives its rates to the last sample."""
     columns, options = cases.draw(name, seed)
-    options = {key: value for key, value in options.items() if key not in ("t_list", "threshold", "pixel_threshold")}
+    options = {
+        key: value
+        for key, value in options.items()
+        if key not in ("t_list", "threshold", "pixel_threshold", "positive")
+    }
     found = computed(name, load, columns, options)
     sweep = page_of(name).sweep(found)
     assert sweep is not None
@@ -99,7 +103,11 @@ def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int,
 def test_any_number_has_a_stop_with_its_decisions(name: str, load: Load) -> None:
     """Unless there are more than 2,000 distinct scores: the stop is the first below whose end a number lies."""
     columns, options = cases.draw(name, 5)
-    options = {key: value for key, value in options.items() if key not in ("t_list", "threshold", "pixel_threshold")}
+    options = {
+        key: value
+        for key, value in options.items()
+        if key not in ("t_list", "threshold", "pixel_threshold", "positive")
+    }
     found = computed(name, load, columns, options)
     sweep = page_of(name).sweep(found)
     assert sweep is not None
