@@ -758,7 +758,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
 
     page, out = opened("ood_bench"), np.arange(40) % 2
     confidence = np.round(1 - out + np.random.default_rng(0).normal(0, 0.5, 40), 3)
-    table = pd.DataFrame({"certainty": confidence, "set": np.where(out, "ood", "id")})
+    table = pd.DataFrame({"measure": confidence, "set": np.where(out, "ood", "id")})
     table.to_csv(tmp_path / "mine.csv", index=False, sep=";")
     page.set_option("step", "text", "7")
     page.upload([tmp_path / "mine.csv"])
@@ -777,13 +777,13 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.part("read").get_by_text("Which column holds references?").wait_for()
     page.part("from-references").wait_for()
 
-    cells = table.assign(certainty=-confidence).astype(object)
-    cells.loc[[3, 8], "certainty"], cells.loc[5, "certainty"], cells.loc[21, "set"] = "", "n.a.", "?"
+    cells = table.assign(measure=-confidence).astype(object)
+    cells.loc[[3, 8], "measure"], cells.loc[5, "measure"], cells.loc[21, "set"] = "", "n.a.", "?"
     cells.to_csv(tmp_path / "gaps.csv", index=False)
     page.clear()
     page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
     page.upload([tmp_path / "gaps.csv"])
-    page.part("read").get_by_text("certainty, line 5 and 2 more: this cell is empty.").wait_for()
+    page.part("read").get_by_text("measure, line 5 and 2 more: this cell is empty.").wait_for()
     page.compute()
     page.part("told").get_by_text("leave the row out").wait_for()
     assert not page.part("read").get_by_text("this cell is empty").is_visible(), "an error is shown once"

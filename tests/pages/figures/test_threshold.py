@@ -21,6 +21,9 @@ Load = Any
 
 BINARY = ("ood_bench", "anomaly_suite")
 
+# which the slider replaces; its rates are those of OOD samples
+OTHERS = ("t_list", "threshold", "pixel_threshold", "positive")
+
 
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
 def test_what_moves_is_what_is_counted(name: str, load: Load) -> None:
