@@ -783,7 +783,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.clear()
     page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
     page.upload([tmp_path / "gaps.csv"])
-    page.part("read").get_by_text("measure, line 5 and 2 more: this cell is empty.").wait_for()
+    page.part("read").get_by_text("measure, line 5 and 2 more: this cell is empty or NaN.").wait_for()
     page.compute()
     page.part("told").get_by_text("leave the row out").wait_for()
     assert not page.part("read").get_by_text("this cell is empty").is_visible(), "an error is shown once"
