@@ -785,7 +785,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.upload([tmp_path / "gaps.csv"])
     page.part("read").get_by_text("measure, line 5 and 2 more: this cell is empty or NaN.").wait_for()
     page.compute()
-    page.part("told").get_by_text("leave the row out").wait_for()
+    page.part("told").get_by_text("leave out these 4 rows of 40").wait_for()
     assert not page.part("read").get_by_text("this cell is empty").is_visible(), "an error is shown once"
     page.part("leave").get_by_text("Leave out 4 rows").click()
     page.part("compared").get_by_text("Left out 4 of 40 rows that could not be read: lines 5, 7, 10, 23.").wait_for()
