@@ -15,7 +15,7 @@ from ..loading import METRICS, metric_class
 from ..metric.signature import changed_options
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import rows_of
+from ..reading.rows.rows import read_rows
 from ..reports.forest import draw_differences
 from ..reports.terminal.comparison import comparison_text
 from ..scores import SCORES
@@ -106,7 +106,7 @@ def compare(
     models = []
     for which in ("first", "second"):
         of_model = {_own(name): places[name] for name in own if name.startswith(which)}
-        models.append(rows_of(chosen.name, columns={**of_model, **shared}, flip=flip).reading().columns)
+        models.append(read_rows(chosen.name, columns={**of_model, **shared}, flip=flip).columns)
     for which, model, score in zip(("first", "second"), models, scores):
         if score is not None:
             with naming_files({"logits": places[f"{which}_predictions"]}):

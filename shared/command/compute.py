@@ -18,7 +18,7 @@ from ..reading.reading import Reading
 from ..reading.reasons import rows_from
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import rows_of
+from ..reading.rows.rows import read_rows
 from ..reports.plots import draw, sides_of
 from ..reports.terminal.results import results_text
 from ..scores import SCORES
@@ -177,14 +177,12 @@ def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> Non
 
 def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: bool, leave_out: bool) -> Reading:
     """The columns of one model, from files, or each from its place. Says what was guessed."""
-    columns = {column: place for column, place in places.items() if column in LAYOUTS[name].names}
+    columns: dict[str, Any] = {column: place for column, place in places.items() if column in LAYOUTS[name].names}
     for column in () if files else places.keys() - columns.keys():  # of siblings, which the metric ignores
         read_column(places[column], column)
-    if files:
-        named = {column: place.split(",") for column, place in columns.items()}
-        reading = rows_of(name, [*files], columns=named, flip=flip, leave_out=leave_out).reading()
-    else:
-        reading = rows_of(name, columns=columns, flip=flip, leave_out=leave_out).reading()
+    if files:  # whose columns the flags name
+        columns = {column: names.split(",") for column, names in columns.items()}
+    reading = read_rows(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
     if len(reading.models) > 1:
         raise ValueError(
             f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "

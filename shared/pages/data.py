@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..reading.boxes.dataset import Size
 from ..reading.limits import PAGES
 from ..reading.maps.maps import load
-from ..reading.read import holds, read as read_files
+from ..reading.read import READERS, holds
 from ..reading.reading import Reading
 from ..reading.rows.guesses import MadeOf, settled
 from ..reading.rows.rows import Rows, Unread, rows_of
@@ -118,7 +118,8 @@ def read(
             offers = {column.name: [*page.choices.get(column.name, ())] for column in page.columns}
             guesses = {name: names[:1] for name, names in offers.items()}
             made_of = settled(guesses, chosen or {}, offers)
-            held = read_files(page.name, *paths, leave_out=leave_out, limits=PAGES, **page.reader_choices(made_of))
+            choices = page.reader_choices(made_of)
+            held = READERS[page.name].read(*paths, leave_out=leave_out, limits=PAGES, **choices)
             load(held, PAGES)
             return Data(page, offers, guesses, made_of, held=held, leaves_out=leave_out)
         inputs = [table for table in tables if table is not None] if not any(paths) else [*map(sorted, paths)]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays.checks import as_counts
+from ...arrays.checks import as_counts, as_numbers
 from ...metric.groups import GROUPS
 from ...metric.states import COUNTS
-from ...ranking.counts import as_side
+from ...ranking.counts import sides_of_kinds
 from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp
 from ..tables.files import Table
@@ -186,15 +186,13 @@ def wrong_way(layout: Layout, columns: Mapping[str, Any]) -> float | None:
     if column is None or not layout.label:
         return None
     try:
-        values = np.asarray(columns[column.name], dtype=np.float64)
-        unknown = layout.unknown(columns)
-        counts = as_counts(columns.get(COUNTS, np.ones(len(values), np.int64)), COUNTS)
-        out, inside = unknown & (counts > 0), ~unknown & (counts > 0)  # type: ignore[operator]
-        sides = [as_side(values[kind], counts[kind]) for kind in (out, inside)]
-        value = auroc(positives=sides[0], negatives=sides[1])
+        scores, is_unknown = as_numbers(columns[column.name], column.name), np.asarray(layout.unknown(columns))
+        counts = as_counts(columns[COUNTS], COUNTS) if COUNTS in columns else None
+        known, unknown = sides_of_kinds(scores, is_unknown, 2, counts)
+        value = auroc(positives=unknown, negatives=known)
     except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
         return None
-    u, k = int(counts[out].sum()), int(counts[inside].sum())
+    u, k = unknown.total, known.total
     return value if 0.5 - value > _CLEARLY * math.sqrt((u + k + 1) / (12 * u * k)) else None
 
 
