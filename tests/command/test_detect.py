@@ -252,7 +252,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "no such place": (
         ["--predictions", "x", *FILES[2:], *CLASSES],
-        "x: expected predictions, got no such file or folder",
+        "x: expected a file or a folder, got none",
     ),
     "no such split": ([*FILES, *CLASSES, "--split", "test"], "data.yaml: expected a split 'test', got val"),
     "no such id": ([*FILES, *CLASSES, "--unknown-id", "x"], "'x' is not a valid integer"),
@@ -489,7 +489,7 @@ def test_two_detectors(made: Detections, run: Run) -> None:
 
 
 WRONG_PAIRS = {
-    "no such folder": (["--compare", "nowhere"], "nowhere: expected compare, got no such file or folder"),
+    "no such folder": (["--compare", "nowhere"], "nowhere: expected a file or a folder, got none"),
     "a model": (["--model", "m.pt", "--data", "data.yaml", "--compare", "other"], "expected no --compare with --model"),
 }
 

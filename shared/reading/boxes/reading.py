@@ -404,7 +404,7 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
     paths = [*map(Path, listed)]
     absent = next((path for path in paths if not path.exists()), None)
     if absent is not None:
-        raise ValueError(f"{absent}: expected {name}, got no such file or folder")
+        raise ValueError(f"{absent}: expected a file or a folder, got none")
     limits.check_files(path for path in paths if path.is_file())
     other = next((path for path in paths if path.is_file() and path.suffix.lower() not in _SUFFIXES), None)
     if other is not None and len(paths) > 1:
