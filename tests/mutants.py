@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import random
 import subprocess
 import sys
@@ -41,8 +40,8 @@ OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
 
 def code(tree: ast.Module) -> Iterator[ast.AST]:
     """The nodes within functions, but not those of annotations, which are never run."""
-    waiting: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    waiting = [statement for node in waiting if isinstance(node, ast.FunctionDef) for statement in node.body]
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    waiting: list[ast.AST] = [statement for function in functions for statement in function.body]
     seen: set[int] = set()
     while waiting:
         node = waiting.pop(0)
@@ -76,7 +75,7 @@ def mutants(room: str, number: int, seed: int) -> Iterator[tuple[Path, str, str]
     places: list[tuple[Path, int]] = []
     for path in sorted((ROOT / "shared" / room).rglob("*.py")):
         nodes = [*code(ast.parse(path.read_text(encoding="utf-8")))]
-        places += [(path, place) for place, node in enumerate(nodes) if mutated(copy.copy(node))]
+        places += [(path, place) for place, node in enumerate(nodes) if mutated(node)]
     for path, place in random.Random(seed).sample(places, min(number, len(places))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         node = [*code(tree)][place]

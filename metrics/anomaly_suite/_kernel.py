@@ -1311,6 +1311,7 @@ class MissingClassError(ValueError):
 # The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
 
 VERSION = "0.1.0"
+_NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
@@ -1337,21 +1338,18 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
-    return {
-        name: plain_option(value)
-        for name, value in options.items()
-        if name not in metric.options or option_text(value) != option_text(metric.options[name])
-    }
-
-
-def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
-    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
-    changed = changed_options(metric, options)
+    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    return {"signature": "|".join(parts), "options": changed}
+
+
+def _differs(metric: Any, name: str, value: Any) -> bool:
+    default = metric.options.get(name, _NO_DEFAULT)
+    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1865,8 +1863,7 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    options, level = metric.loaded_options, metric.confidence_level
-    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
+    summary, level = summary._replace(**signed(metric, metric.loaded_options)), metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -1944,8 +1941,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     @wraps(check)
     def noting(metric: Metric) -> None:
         check(metric)
-        names = (*metric.options,)
-        metric._checked_options = names, [*map(vars(metric).get, names)]
+        metric._checked_options = [*map(vars(metric).get, metric.options)]
 
     return noting
 
@@ -2056,7 +2052,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
+        self._checked_options: list[Any] = []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2083,7 +2079,7 @@ class Metric:
         >>> OODBench(metrics="tpr", threshold=0.5).signature
         'ood_bench|threshold:0.5|v0.1.0'
         """
-        return signature_of(self, self.loaded_options)
+        return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -2109,8 +2105,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        names, checked = self._checked_options
-        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
+        held = map(vars(self).get, self.options)
+        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():
@@ -2303,7 +2299,7 @@ def differ(first: Any, second: Any) -> bool:
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
@@ -2382,7 +2378,18 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
         units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return units_sum
+
+
+_DIGITS = 53  # bits of a float64
 _HALF = 27
+
+
+def digits_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, Fraction]:
+    """The digits d, places p and unit u of finite floats x = d·2^p·u, d integers of up to 53 bits."""
+    mantissas, exponents = np.frexp(values.astype(np.float64))
+    lowest = int(exponents.min())
+    digits = (mantissas * 2.0**_DIGITS).astype(np.int64)
+    return digits, (exponents - lowest).astype(np.intp), Fraction(2) ** (lowest - _DIGITS)
 
 
 def shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:
@@ -3041,8 +3048,9 @@ def _parts_of_runs(
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
+    distinct = dict.fromkeys(quantity.part for quantity in wanted.values())
     for run in runs(positives, negatives, None, within):
-        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
+        parts = {part: part(run) for part in distinct}
         for column, quantity in zip(columns, wanted.values()):
             column.append(parts[quantity.part])
     return columns
@@ -3050,14 +3058,26 @@ def _parts_of_runs(
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
     """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+    parts: dict[Any, Any] = {}  # one for all quantities of the same part and bounds, which share its counts
+    return {
+        name: _bounded(quantity, parts.setdefault((quantity.part, quantity.bounds), _bounded_part(quantity, bits)))
+        for name, quantity in wanted.items()
+        if quantity.bounds
+    }
 
 
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
+    """The part of a quantity, and those of its bounds, of a run."""
+    bounds: Any = quantity.bounds
+
     def part(counts: Counts) -> tuple[Any, ...]:
         flags = was_cut(counts.thresholds, bits)
         return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
 
+    return part
+
+
+def _bounded(quantity: Quantity, part: Callable[[Counts], tuple[Any, ...]]) -> Quantity:
     def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
@@ -3179,6 +3199,9 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     return max(1, math.ceil(as_written(share) * total))
 
 
+PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `percent` writes it
+
+
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
@@ -3278,9 +3301,6 @@ def _best_iou(counts: Counts) -> float:
 IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
 
 
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
 class BestValue(NamedTuple):
     """The best value of a measure over all thresholds, and where it is."""
 
@@ -3296,7 +3316,7 @@ F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*p
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+_POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
@@ -4615,9 +4635,8 @@ def exact_mean(values: Array) -> float:
     """The mean of finite values, rounded once: identical in any order and on any device, without overflow."""
     values, total = to_numpy(values), Fraction()
     for start in range(0, len(values), _SUMMED):
-        mantissas, exponents = np.frexp(values[start : start + _SUMMED].astype(np.float64))
-        digits, lowest = (mantissas * 2.0**53).astype(np.int64), int(exponents.min())  # x = digits·2^(exponent − 53)
-        total += shifted_sum(digits, (exponents - lowest).astype(np.intp)) * Fraction(2) ** (lowest - 53)
+        digits, places, unit = digits_of(values[start : start + _SUMMED])
+        total += shifted_sum(digits, places) * unit
     return float(total / len(values))
 
 
@@ -4652,7 +4671,7 @@ LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 # quantities by the names of results
-IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}
+IMAGE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX_REACHED}
 PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}
@@ -5169,9 +5188,7 @@ class AnomalySuite(Metric):
     countable_tables = {"normal_counts": ("normal",)}
     truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
-    selecting = Metric.selecting | {
-        *("integration_limits", "levels", "points", "thresholds", "components", "per_image")
-    }
+    selecting = Metric.selecting | {"integration_limits", "levels", "points", "thresholds", "components", "per_image"}
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
     levels: str | Sequence[str] = LEVELS
@@ -5465,7 +5482,7 @@ def check_regions(regions: Any) -> str:
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-# Gather states on process 0, through files in a folder that all processes see.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 
 Checked = TypeVar("Checked")
 

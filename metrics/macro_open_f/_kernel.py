@@ -1396,6 +1396,7 @@ class PreparedTable(Prepared):
 # The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
 
 VERSION = "0.1.0"
+_NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
@@ -1422,21 +1423,18 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
-    return {
-        name: plain_option(value)
-        for name, value in options.items()
-        if name not in metric.options or option_text(value) != option_text(metric.options[name])
-    }
-
-
-def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
-    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
-    changed = changed_options(metric, options)
+    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    return {"signature": "|".join(parts), "options": changed}
+
+
+def _differs(metric: Any, name: str, value: Any) -> bool:
+    default = metric.options.get(name, _NO_DEFAULT)
+    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1950,8 +1948,7 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    options, level = metric.loaded_options, metric.confidence_level
-    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
+    summary, level = summary._replace(**signed(metric, metric.loaded_options)), metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -2029,8 +2026,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     @wraps(check)
     def noting(metric: Metric) -> None:
         check(metric)
-        names = (*metric.options,)
-        metric._checked_options = names, [*map(vars(metric).get, names)]
+        metric._checked_options = [*map(vars(metric).get, metric.options)]
 
     return noting
 
@@ -2141,7 +2137,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
+        self._checked_options: list[Any] = []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2168,7 +2164,7 @@ class Metric:
         >>> OODBench(metrics="tpr", threshold=0.5).signature
         'ood_bench|threshold:0.5|v0.1.0'
         """
-        return signature_of(self, self.loaded_options)
+        return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -2194,8 +2190,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        names, checked = self._checked_options
-        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
+        held = map(vars(self).get, self.options)
+        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():
@@ -2388,7 +2384,7 @@ def differ(first: Any, second: Any) -> bool:
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-# Gather states on process 0, through files in a folder that all processes see.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 
 Checked = TypeVar("Checked")
 
@@ -3156,7 +3152,7 @@ def sample_table(
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 
@@ -3585,9 +3581,6 @@ def sweep_loop(
         precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)
 
 
-# Outcomes of samples, which say the predicted class and whether it is the true one, and the samples of each class.
-
-
 _COUNTED = 1 << 16  # classes of which each thread has counts of its own; of more, one thread counts all
 
 
@@ -3965,9 +3958,6 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
 # ---- open_set/decisions.py -------------------------------------------------------------------------------------------
 # Numbers of the decision among K + 1 classes: a sample is called its predicted class if its score ≤ t, else unknown.
 
-Pair = tuple[int, int]
-
-
 class Decisions:
     """Decisions on the samples of a state, at any threshold."""
 
@@ -4003,22 +3993,21 @@ class Decisions:
         return {
             "accuracy(K+1)": (int(hits.sum()) + rejected) / self.number,
             "f1(known)": rounded_sum(f1, known.num_classes),
-            "f1(unknown)": rounded_sum([f1_unknown], 1),
+            "f1(unknown)": 2 * rejected / (called_unknown + unknown),
             "f1(K+1)": rounded_sum([*f1, f1_unknown], known.num_classes + 1),
             "os*": rounded_sum(recall, known.occurring),
-            "unk": rounded_sum([recall_unknown], 1),
+            "unk": rejected / unknown,
             "hos": float(self.hos.of_counts(hits, rejected)),
             "os": rounded_sum([*recall, recall_unknown], known.occurring + 1),
             "open_miou": rounded_sum(_pairs(right, called + true - right), known.num_classes),
         }
 
-    def best_hos(self, t_list: np.ndarray | None) -> tuple[float, float]:
-        """The best HOS over all thresholds, or over a list, and the lowest threshold with it, or the first listed."""
-        threshold = best_f(self.hos.scores, self.hos, t_list)[1]
-        return self.at(np.asarray([threshold]))[0]["hos"], threshold
+    def best_hos(self, t_list: np.ndarray | None) -> float:
+        """The threshold of the best HOS: the lowest of all thresholds with it, or the first of a list."""
+        return best_f(self.hos.scores, self.hos, t_list)[1]
 
 
-def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[Pair]:
+def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[tuple[int, int]]:
     return [*zip(counts.tolist(), totals.tolist())]
 
 
@@ -4152,11 +4141,10 @@ class MacroOpenF(OpenF):
         if not self.decisions:
             return results
         decisions = Decisions(state, int(state["predictions_width"]))
-        (numbers,) = decisions.at(np.asarray([results[self.name].threshold]))
+        best, listed = decisions.best_hos(self.thresholds), () if self.thresholds is None else self.thresholds
+        numbers, at_best, *curves = decisions.at(np.asarray([results[self.name].threshold, best, *listed]))
         results |= {name: Rate(value, True) for name, value in numbers.items()}
-        best, threshold = decisions.best_hos(self.thresholds)
-        results["hos_max"] = Rate(best, True, threshold=threshold)
+        results["hos_max"] = Rate(at_best["hos"], True, threshold=best)
         if self.thresholds is not None:
-            curves = decisions.at(self.thresholds)
             results |= {f"{name}_curve": [row[name] for row in curves] for name in numbers}
         return results

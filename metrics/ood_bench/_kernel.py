@@ -1267,6 +1267,7 @@ class MissingClassError(ValueError):
 # The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
 
 VERSION = "0.1.0"
+_NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
@@ -1293,21 +1294,18 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
-    return {
-        name: plain_option(value)
-        for name, value in options.items()
-        if name not in metric.options or option_text(value) != option_text(metric.options[name])
-    }
-
-
-def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
-    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
-    changed = changed_options(metric, options)
+    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    return {"signature": "|".join(parts), "options": changed}
+
+
+def _differs(metric: Any, name: str, value: Any) -> bool:
+    default = metric.options.get(name, _NO_DEFAULT)
+    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1821,8 +1819,7 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    options, level = metric.loaded_options, metric.confidence_level
-    summary = summary._replace(signature=signature_of(metric, options), options=changed_options(metric, options))
+    summary, level = summary._replace(**signed(metric, metric.loaded_options)), metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -1900,8 +1897,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     @wraps(check)
     def noting(metric: Metric) -> None:
         check(metric)
-        names = (*metric.options,)
-        metric._checked_options = names, [*map(vars(metric).get, names)]
+        metric._checked_options = [*map(vars(metric).get, metric.options)]
 
     return noting
 
@@ -2012,7 +2008,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
+        self._checked_options: list[Any] = []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2039,7 +2035,7 @@ class Metric:
         >>> OODBench(metrics="tpr", threshold=0.5).signature
         'ood_bench|threshold:0.5|v0.1.0'
         """
-        return signature_of(self, self.loaded_options)
+        return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -2065,8 +2061,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        names, checked = self._checked_options
-        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
+        held = map(vars(self).get, self.options)
+        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():
@@ -2259,7 +2255,7 @@ def differ(first: Any, second: Any) -> bool:
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
-# Gather states on process 0, through files in a folder that all processes see.
+# Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 
 Checked = TypeVar("Checked")
 
@@ -3116,7 +3112,7 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, and exact sums of ratios.
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
@@ -3243,8 +3239,9 @@ def _parts_of_runs(
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
+    distinct = dict.fromkeys(quantity.part for quantity in wanted.values())
     for run in runs(positives, negatives, None, within):
-        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
+        parts = {part: part(run) for part in distinct}
         for column, quantity in zip(columns, wanted.values()):
             column.append(parts[quantity.part])
     return columns
@@ -3252,14 +3249,26 @@ def _parts_of_runs(
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
     """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+    parts: dict[Any, Any] = {}  # one for all quantities of the same part and bounds, which share its counts
+    return {
+        name: _bounded(quantity, parts.setdefault((quantity.part, quantity.bounds), _bounded_part(quantity, bits)))
+        for name, quantity in wanted.items()
+        if quantity.bounds
+    }
 
 
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
+    """The part of a quantity, and those of its bounds, of a run."""
+    bounds: Any = quantity.bounds
+
     def part(counts: Counts) -> tuple[Any, ...]:
         flags = was_cut(counts.thresholds, bits)
         return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
 
+    return part
+
+
+def _bounded(quantity: Quantity, part: Callable[[Counts], tuple[Any, ...]]) -> Quantity:
     def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
@@ -3393,6 +3402,9 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     return max(1, math.ceil(as_written(share) * total))
 
 
+PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `percent` writes it
+
+
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
@@ -3461,6 +3473,30 @@ AUPR = Quantity(
 )
 
 
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is."""
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
+    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return BestValue((negatives + gain) / (positives + negatives), score)
+
+
+# as of `detection_accuracy` and `f1_max`, with their scores
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+
+
 def _equal_error(counts: Counts) -> list[Fraction]:
     """The equal error rate, if the ROC curve reaches it in this run."""
     positives, negatives = counts.num_positives, counts.num_negatives
@@ -3510,30 +3546,6 @@ def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
         return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
 
     return Quantity(part, value, True, in_either_order(part))
-
-
-class BestValue(NamedTuple):
-    """The best value of a measure over all thresholds, and where it is."""
-
-    value: float
-    score: float | None
-    fpr: float = math.nan
-    tpr: float = math.nan
-
-
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
-    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return BestValue((negatives + gain) / (positives + negatives), score)
-
-
-# as of `detection_accuracy` and `f1_max`, with their scores
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
 
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
@@ -3690,7 +3702,7 @@ def sample_table(
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+_POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
@@ -3809,9 +3821,7 @@ def mean_risk(total_risk: int, number: int) -> float:
 
 
 class _Risks(NamedTuple):
-    """Of a run of errors: the sum of risks, once more but exact to 2^-90 if samples are few, and whether some error
-    does not score higher than all right samples.
-    """
+    """The risks of a run of errors."""
 
     total: int
     precise: int
@@ -3885,7 +3895,7 @@ AURC = Quantity(_risks_of, _area, False, _BOUNDS)
 AUARC = Quantity(_risks_of, _area_of_right, True, _BOUNDS)
 E_AURC = Quantity(_risks_of, _excess, False, _BOUNDS)
 PRR = Quantity(_risks_of, _rejection_ratio, True, _BOUNDS)
-AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
+AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------
@@ -3894,7 +3904,7 @@ AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_win
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
-_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)(_mcclish)?", re.ASCII)
+_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -4083,8 +4093,7 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
 
 def _of_other_class(name: str) -> str:
     """The name of a rate, point or partial area by which the other class as positives has the same number."""
-    rates = re.split(rf"({'|'.join(RATES)})", name)
-    return "".join(part.translate(_OTHER_CLASS) if part in RATES else part for part in rates)
+    return re.sub("|".join(RATES), lambda rate: rate[0].translate(_OTHER_CLASS), name)
 
 
 def has_threshold(metric: Any) -> bool:

@@ -71,9 +71,7 @@ class AnomalySuite(Metric):
     countable_tables = {"normal_counts": ("normal",)}
     truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
-    selecting = Metric.selecting | {
-        *("integration_limits", "levels", "points", "thresholds", "components", "per_image")
-    }
+    selecting = Metric.selecting | {"integration_limits", "levels", "points", "thresholds", "components", "per_image"}
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
     levels: str | Sequence[str] = LEVELS

@@ -23,7 +23,7 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
-from ..arrays.exact import shifted_sum
+from ..arrays.exact import digits_of, shifted_sum
 from ..arrays.sorting import split
 from ..metric.prepared import MissingClassError
 from ..ranking.counts import Side, as_side
@@ -191,9 +191,8 @@ def exact_mean(values: Array) -> float:
     """
     values, total = to_numpy(values), Fraction()
     for start in range(0, len(values), _SUMMED):
-        mantissas, exponents = np.frexp(values[start : start + _SUMMED].astype(np.float64))
-        digits, lowest = (mantissas * 2.0**53).astype(np.int64), int(exponents.min())  # x = digits·2^(exponent − 53)
-        total += shifted_sum(digits, (exponents - lowest).astype(np.intp)) * Fraction(2) ** (lowest - 53)
+        digits, places, unit = digits_of(values[start : start + _SUMMED])
+        total += shifted_sum(digits, places) * unit
     return float(total / len(values))
 
 

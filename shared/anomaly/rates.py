@@ -22,7 +22,7 @@ from ..arrays.sorting import indices, sort_in_place, sorted_with
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, exceeded_threshold, sort_sides
-from ..ranking.curves import AUROC, AVERAGE_PRECISION, CURVE, F1_MAX, F1_MAX_REACHED, IOU_MAX, BestValue
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, F1_MAX, F1_MAX_REACHED, IOU_MAX, BestValue
 from ..ranking.operating_points import best_point, samples_above
 from ..ranking.prepared import Rows, rows_of_sides
 from ..ranking.quantities import Quantity, bounded, cut, error_of, quantities, was_cut
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
 # quantities by the names of results
-IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}
+IMAGE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX_REACHED}
 PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}

@@ -1,6 +1,6 @@
 """Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
 
-Checks of states that come from elsewhere: another process, a file, JSON.
+So are states that come from elsewhere: another process, a file, JSON.
 
 Each kind of state has its own check beside its TypedDict, built from these functions. An array may have lost its
 type, as an empty list in JSON does; it is cast to the reducer's type, or rejected.

@@ -1,4 +1,4 @@
-"""Ratios of counts, and exact sums of ratios."""
+"""Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding."""
 
 from __future__ import annotations
 
@@ -156,18 +156,22 @@ class Sums(NamedTuple):
 
 
 def _sums(values: np.ndarray) -> Sums:
-    mantissas, exponents = np.frexp(values.astype(np.float64))
-    digits = (mantissas * 2.0**_DIGITS).astype(np.int64)  # x = digits·2^(exponent − 53)
-    lowest = int(exponents.min())
-    places = (exponents - lowest).astype(np.intp)
+    digits, places, unit = digits_of(values)
     # digits = high·2^27 + low, both at most 2^26 away from 0, so that products fit 53 bits
     high = (digits + (1 << (_HALF - 1))) >> _HALF
     low = digits - (high << _HALF)
     squares = shifted_sum(high * high, 2 * places) << (2 * _HALF)
     if low.any():  # never of float32
         squares += (shifted_sum(high * low, 2 * places) << (_HALF + 1)) + shifted_sum(low * low, 2 * places)
-    unit = Fraction(2) ** (lowest - _DIGITS)
     return Sums(values.size, shifted_sum(digits, places) * unit, squares * unit**2)
+
+
+def digits_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, Fraction]:
+    """The digits d, places p and unit u of finite floats x = d·2^p·u, d integers of up to 53 bits."""
+    mantissas, exponents = np.frexp(values.astype(np.float64))
+    lowest = int(exponents.min())
+    digits = (mantissas * 2.0**_DIGITS).astype(np.int64)
+    return digits, (exponents - lowest).astype(np.intp), Fraction(2) ** (lowest - _DIGITS)
 
 
 def shifted_sum(numbers: np.ndarray, places: np.ndarray) -> int:

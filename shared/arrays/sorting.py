@@ -8,7 +8,7 @@ No two threads write to one place. Each thread deals a part of the scores. Count
 places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
 identical for any number of threads, and the sort is stable.
 
-Sort in place by NumPy in several threads, without extra memory.
+`sort_halves` sorts in place by NumPy in several threads, without extra memory:
 
 [low | high][low | high]  two threads part a half of the scores each, at about the median of all
 [low | low ][high | high] two blocks of equal length change places, piece by piece

@@ -1,10 +1,11 @@
 """Compiled loops, the memory of freed arrays, and threads that share large work.
 
-Compile loops by numba, if it is installed and the work is large enough.
+Loops are compiled by numba if it is installed and the work is large enough.
 
-Each replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs, the callers
-use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a process
-(and compiling takes a second or two once on a machine), so work on fewer than half a million scores never imports it.
+Each compiled loop replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs,
+the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a
+process (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never
+imports it.
 
 Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.

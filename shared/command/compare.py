@@ -12,7 +12,7 @@ import click
 
 from ..comparison import SHARED, compare as compare_models
 from ..loading import METRICS, metric_class
-from ..metric.signature import changed_options
+from ..metric.signature import signed
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
@@ -120,8 +120,7 @@ def compare(
             random_state=random_state,
         )
     names = model_names(arguments["first_predictions"], arguments["second_predictions"])
-    record = {"signature": metric.signature, "options": changed_options(metric, metric.loaded_options)}
-    writes = saving(save, {**table, **record})
+    writes = saving(save, {**table, **signed(metric, metric.loaded_options)})
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}: {names[0]} − {names[1]}", models=names))
     lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())

@@ -165,8 +165,8 @@ class PreparedImages(Prepared):
 
     def contents(self) -> Iterable[bytes]:
         """The boxes and objects of each row, and its images."""
-        every = np.ones(len(self._places), bool)
-        images = [*zip(*image_contents(self.state, every))]
+        chosen = np.isin(np.arange(len(self._places)), self._first)
+        images = [*zip(*image_contents(self.state, chosen))]
         for image, count in zip(self._first.tolist(), self.counts.tolist()):
             yield from (*images[image], b"%d" % count)
 

@@ -15,7 +15,7 @@ from ..arrays.checks import as_fractions, plain_value
 from ..metric.bootstrap import ByGroup, assembled
 from ..metric.groups import ALL, as_parts
 from ..metric.results import Results
-from ..metric.signature import changed_options, signature_of
+from ..metric.signature import signed
 from ..metric.states import joined
 from ..reading.maps.maps import map_reader, pattern_of
 from ..reading.maps.pairing import AnomalyMaps, check_names, list_anomaly_maps
@@ -139,9 +139,7 @@ def evaluate_maps(
     if listed.leaves_out:
         record["left_out"] = listed.census.text()
     moved = {name: value for name, value in reading.items() if value}
-    summary = assembled(suite, by_group, replicates)._replace(
-        signature=signature_of(suite, {**settings, **moved}), options=changed_options(suite, {**settings, **moved})
-    )
+    summary = assembled(suite, by_group, replicates)._replace(**signed(suite, {**settings, **moved}))
     return AnomalyRun(listed, {**summary.as_dict(), **summary.record(), "evaluation": record}, images, drawn, tables)
 
 

@@ -1,4 +1,9 @@
-"""Gather states on process 0, through files in a folder that all processes see.
+"""Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
+
+Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+silently. With `num_process > 1` the reduced states meet in evaluate's folder.
+
+States are gathered on process 0, through files in a folder that all processes see.
 
 evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -11,11 +16,6 @@ it, a process that dies leaves its file, and an error in process 0 leaves the ot
 A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
 answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
 fails.
-
-Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
-
-Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` the reduced states meet in evaluate's folder.
 """
 
 from __future__ import annotations

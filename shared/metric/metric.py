@@ -31,7 +31,7 @@ from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
-from .signature import signature_of
+from .signature import signed
 from .states import (
     COUNTS,
     check_parts,
@@ -56,8 +56,7 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
     @wraps(check)
     def noting(metric: Metric) -> None:
         check(metric)
-        names = (*metric.options,)
-        metric._checked_options = names, [*map(vars(metric).get, names)]
+        metric._checked_options = [*map(vars(metric).get, metric.options)]
 
     return noting
 
@@ -168,7 +167,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: tuple[tuple[str, ...], list[Any]] = (), []
+        self._checked_options: list[Any] = []
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -195,7 +194,7 @@ class Metric:
         >>> OODBench(metrics="tpr", threshold=0.5).signature
         'ood_bench|threshold:0.5|v0.1.0'
         """
-        return signature_of(self, self.loaded_options)
+        return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
@@ -225,8 +224,8 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         columns, overrides = sort_arguments(self, predictions, references, kwargs)
-        names, checked = self._checked_options
-        as_checked = self._core is type(self) and all(map(is_, map(vars(self).get, names), checked))
+        held = map(vars(self).get, self.options)
+        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
         with self._lock:
             for name in overrides if self._batches else ():

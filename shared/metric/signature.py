@@ -14,6 +14,7 @@ from typing import Any
 from ..arrays.checks import plain_value
 
 VERSION = "0.1.0"
+_NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
@@ -44,21 +45,22 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def changed_options(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the metric's defaults, for JSON; one without a default always does."""
-    return {
-        name: plain_option(value)
-        for name, value in options.items()
-        if name not in metric.options or option_text(value) != option_text(metric.options[name])
-    }
+def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON.
 
-
-def signature_of(metric: Any, options: Mapping[str, Any]) -> str:
-    """The signature of a metric with these options; one that a config_name of evaluate stands for is always in it."""
+    An option without a default always differs. The options that a config_name of evaluate sets are always in the
+    signature.
+    """
     named = {name for config in metric.configs.values() for name in config}
-    changed = changed_options(metric, options)
+    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    return "|".join([metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"])
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    return {"signature": "|".join(parts), "options": changed}
+
+
+def _differs(metric: Any, name: str, value: Any) -> bool:
+    default = metric.options.get(name, _NO_DEFAULT)
+    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
 
 
 def differing(first: str, second: str) -> list[str]:

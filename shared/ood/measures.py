@@ -18,13 +18,13 @@ from ..arrays.checks import did_you_mean, plain_value
 from ..ranking.counts import Side
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER, partial_auroc
 from ..ranking.operating_points import RATES, best_point, parse_point, rate_above
-from ..ranking.quantities import Quantity
+from ..ranking.quantities import PERCENT, Quantity
 from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
-_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)(_mcclish)?", re.ASCII)
+_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -246,8 +246,7 @@ def _of_other_class(name: str) -> str:
     >>> _of_other_class("fpr95tpr"), _of_other_class("pauroc@fpr10"), _of_other_class("auroc")
     ('fnr95tnr', 'pauroc@fnr10', 'auroc')
     """
-    rates = re.split(rf"({'|'.join(RATES)})", name)
-    return "".join(part.translate(_OTHER_CLASS) if part in RATES else part for part in rates)
+    return re.sub("|".join(RATES), lambda rate: rate[0].translate(_OTHER_CLASS), name)
 
 
 def has_threshold(metric: Any) -> bool:

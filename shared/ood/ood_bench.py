@@ -128,10 +128,10 @@ class OODBench(Metric):
         idle = self.threshold is not None and not (self.per_sample or self.parsed.need_threshold())
         return [*super().idle_options, *(["threshold"] if idle else [])]
 
-    def only(self, keys: Collection[str]) -> OODBench:
+    def only(self, keys: Collection[str]) -> Metric:
         """The metric with these results alone."""
         metrics = sorted(metric for metric in self.metric_list if metric in keys)
-        return OODBench(**{**self.loaded_options, "metrics": metrics}) if metrics else self
+        return self.with_options({"metrics": metrics}) if metrics else self
 
     def reduce(self, predictions: Any, references: Any = None) -> OODState:
         """Check a batch of scores with labels, or a pair of scores without them.

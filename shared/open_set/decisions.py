@@ -15,8 +15,6 @@ from ..ranking.operating_points import samples_above
 from .open_f import Hos, best_f, macro_samples
 from .samples import OpenSetState
 
-Pair = tuple[int, int]
-
 
 class Decisions:
     """Decisions on the samples of a state, at any threshold.
@@ -64,20 +62,19 @@ class Decisions:
         return {
             "accuracy(K+1)": (int(hits.sum()) + rejected) / self.number,
             "f1(known)": rounded_sum(f1, known.num_classes),
-            "f1(unknown)": rounded_sum([f1_unknown], 1),
+            "f1(unknown)": 2 * rejected / (called_unknown + unknown),
             "f1(K+1)": rounded_sum([*f1, f1_unknown], known.num_classes + 1),
             "os*": rounded_sum(recall, known.occurring),
-            "unk": rounded_sum([recall_unknown], 1),
+            "unk": rejected / unknown,
             "hos": float(self.hos.of_counts(hits, rejected)),
             "os": rounded_sum([*recall, recall_unknown], known.occurring + 1),
             "open_miou": rounded_sum(_pairs(right, called + true - right), known.num_classes),
         }
 
-    def best_hos(self, t_list: np.ndarray | None) -> tuple[float, float]:
-        """The best HOS over all thresholds, or over a list, and the lowest threshold with it, or the first listed."""
-        threshold = best_f(self.hos.scores, self.hos, t_list)[1]
-        return self.at(np.asarray([threshold]))[0]["hos"], threshold
+    def best_hos(self, t_list: np.ndarray | None) -> float:
+        """The threshold of the best HOS: the lowest of all thresholds with it, or the first of a list."""
+        return best_f(self.hos.scores, self.hos, t_list)[1]
 
 
-def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[Pair]:
+def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[tuple[int, int]]:
     return [*zip(counts.tolist(), totals.tolist())]

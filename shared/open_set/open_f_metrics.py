@@ -185,12 +185,11 @@ class MacroOpenF(OpenF):
         if not self.decisions:
             return results
         decisions = Decisions(state, int(state["predictions_width"]))
-        (numbers,) = decisions.at(np.asarray([results[self.name].threshold]))
+        best, listed = decisions.best_hos(self.thresholds), () if self.thresholds is None else self.thresholds
+        numbers, at_best, *curves = decisions.at(np.asarray([results[self.name].threshold, best, *listed]))
         results |= {name: Rate(value, True) for name, value in numbers.items()}
-        best, threshold = decisions.best_hos(self.thresholds)
-        results["hos_max"] = Rate(best, True, threshold=threshold)
+        results["hos_max"] = Rate(at_best["hos"], True, threshold=best)
         if self.thresholds is not None:
-            curves = decisions.at(self.thresholds)
             results |= {f"{name}_curve": [row[name] for row in curves] for name in numbers}
         return results
 

@@ -27,13 +27,12 @@ from ..ranking.counts import (
     sides_of_kinds,
     two_sides,
 )
-from ..ranking.curves import twice_wins
+from ..ranking.curves import AUROC
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import (
     Quantity,
     bounded,
     check_bits,
-    in_either_order,
     least_reaching,
     most_within,
     percent,
@@ -64,7 +63,7 @@ from .samples import (
 )
 
 DEFAULT_TPR = 0.95
-TWICE_WINS = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+TWICE_WINS = AUROC._replace(value=lambda parts, *_: sum(parts), higher=None)
 Ends = tuple[float, ...]
 
 
@@ -184,7 +183,7 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = risk_quantities(self.risks) if self.risks else {}
+        risks = risk_quantities(self.risks)
         if risks:
             if self.costs is None:
                 values = risk_of_sides(both_sides(unknown, wrong), correct, risks)

@@ -23,12 +23,12 @@ from ..arrays.arrays import array_namespace, distinct_values, on_one_device, to_
 from ..arrays.checks import as_open_share, as_scores, as_share, as_written, by_keyword, plain_value
 from ..arrays.exact import ratio_of, weighted_sum
 from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
-from ..ranking.quantities import Quantity, in_either_order, least_reaching, quantities
+from ..ranking.quantities import PERCENT, Quantity, in_either_order, least_reaching, quantities
 from ..ranking.risk import AUGRC, AURC, mean_risk, places, sum_of_risks
 
-RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
+RISK_METRICS = (*_AREAS,)
+_RISK_POINT = re.compile(rf"(risk@cov|coverage@risk){PERCENT}", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 

@@ -212,9 +212,6 @@ def sweep_loop(
         precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)
 
 
-# Outcomes of samples, which say the predicted class and whether it is the true one, and the samples of each class.
-
-
 _COUNTED = 1 << 16  # classes of which each thread has counts of its own; of more, one thread counts all
 
 

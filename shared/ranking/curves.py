@@ -193,17 +193,35 @@ def _best_iou(counts: Counts) -> float:
 IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
 
 
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
+class BestValue(NamedTuple):
+    """The best value of a measure over all thresholds, and where it is.
+
+    value: the value
+    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr, tpr: the rates there, of an operating point
+    """
+
+    value: float
+    score: float | None
+    fpr: float = math.nan
+    tpr: float = math.nan
 
 
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    True,
-    at_best(_gain),
-)
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
+    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return BestValue((negatives + gain) / (positives + negatives), score)
+
+
+# as of `detection_accuracy` and `f1_max`, with their scores
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))
+DETECTION_ACCURACY = DETECTION_ACCURACY_REACHED._replace(value=lambda *parts: _best_accuracy(*parts).value)
 
 
 @by_keyword
@@ -278,36 +296,3 @@ def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
         return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
 
     return Quantity(part, value, True, in_either_order(part))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-class BestValue(NamedTuple):
-    """The best value of a measure over all thresholds, and where it is.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    fpr, tpr: the rates there, of an operating point
-    """
-
-    value: float
-    score: float | None
-    fpr: float = math.nan
-    tpr: float = math.nan
-
-
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> BestValue:
-    gain, score = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return BestValue((negatives + gain) / (positives + negatives), score)
-
-
-# as of `detection_accuracy` and `f1_max`, with their scores
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
-F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: BestValue(*F1_MAX.value(*parts)))

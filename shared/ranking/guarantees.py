@@ -1,12 +1,12 @@
-"""Decisions about the lower tail of a binomial distribution, P(X ≤ k) for X ~ Bin(trials, rate).
-
-Tails are scipy's. One that is too close to its bound for floats is decided in integers, or, of many trials, is taken
-for too large: a promise is then a little stricter than it has to be.
-
-Thresholds with guarantees, for these samples or, with a confidence, for new ones.
+"""Thresholds with guarantees, for these samples or, with a confidence, for new ones.
 
 Only ranks are used, so a guarantee for new data only requires that old and new samples are independent and from one
-distribution. Pixels of an image are not independent: take one score per image.
+distribution. Pixels of an image are not independent: take one score per image. `highest_by_rank` finds a score among
+more than fit in memory.
+
+Guarantees for new data rest on the lower tail of a binomial distribution, P(X ≤ k) for X ~ Bin(trials, rate). Tails are
+scipy's. One that is too close to its bound for floats is decided in integers or, of many trials, is taken to be too
+large: a promise is then a little stricter than it has to be.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ from ..arrays.checks import as_choice, as_fraction, as_written, by_keyword
 from ..arrays.exact import ratio_of
 from .counts import Counts, Side, checked_sides, exceeded_threshold
 from .curves import BestValue
-from .quantities import Quantity, at_best, least_reaching, most_within, quantities
+from .quantities import PERCENT, Quantity, at_best, least_reaching, most_within, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
+_POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
 
 
 class OperatingPoint(NamedTuple):

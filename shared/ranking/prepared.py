@@ -1,7 +1,6 @@
 """Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
-Rows come in an order independent of the order of the samples. `highest_by_rank` finds a score among more than fit in
-memory.
+Rows come in an order independent of the order of the samples.
 """
 
 from __future__ import annotations

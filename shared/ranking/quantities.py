@@ -80,8 +80,9 @@ def _parts_of_runs(
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
+    distinct = dict.fromkeys(quantity.part for quantity in wanted.values())
     for run in runs(positives, negatives, None, within):
-        parts = {part: part(run) for part in dict.fromkeys(quantity.part for quantity in wanted.values())}
+        parts = {part: part(run) for part in distinct}
         for column, quantity in zip(columns, wanted.values()):
             column.append(parts[quantity.part])
     return columns
@@ -89,14 +90,26 @@ def _parts_of_runs(
 
 def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
     """Turn each quantity with bounds into one of (value, end, end), for scores cut to `bits` significant bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+    parts: dict[Any, Any] = {}  # one for all quantities of the same part and bounds, which share its counts
+    return {
+        name: _bounded(quantity, parts.setdefault((quantity.part, quantity.bounds), _bounded_part(quantity, bits)))
+        for name, quantity in wanted.items()
+        if quantity.bounds
+    }
 
 
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
+    """The part of a quantity, and those of its bounds, of a run."""
+    bounds: Any = quantity.bounds
+
     def part(counts: Counts) -> tuple[Any, ...]:
         flags = was_cut(counts.thresholds, bits)
         return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
 
+    return part
+
+
+def _bounded(quantity: Quantity, part: Callable[[Counts], tuple[Any, ...]]) -> Quantity:
     def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
         return tuple(quantity.value([*one], *totals) for one in zip(*parts))
 
@@ -289,6 +302,9 @@ def least_reaching(share: float | Fraction, total: int) -> int:
     (7, 29, 2)
     """
     return max(1, math.ceil(as_written(share) * total))
+
+
+PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `percent` writes it
 
 
 def percent(share: float) -> str:

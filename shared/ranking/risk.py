@@ -19,8 +19,8 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.exact import RATIO_UNIT, sum_of_shares
 from .counts import Counts
-from .curves import twice_wins
-from .quantities import Bounds, Quantity, in_either_order, negatives_first, positives_first
+from .curves import AUROC
+from .quantities import Bounds, Quantity, negatives_first, positives_first
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
 _UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
@@ -76,8 +76,11 @@ def mean_risk(total_risk: int, number: int) -> float:
 
 
 class _Risks(NamedTuple):
-    """Of a run of errors: the sum of risks, once more but exact to 2^-90 if samples are few, and whether some error
-    does not score higher than all right samples.
+    """The risks of a run of errors.
+
+    total: their sum
+    precise: the same, exact to 2^-90 if samples are few
+    out_of_order: whether some error does not score higher than all right samples
     """
 
     total: int
@@ -155,4 +158,4 @@ AURC = Quantity(_risks_of, _area, False, _BOUNDS)
 AUARC = Quantity(_risks_of, _area_of_right, True, _BOUNDS)
 E_AURC = Quantity(_risks_of, _excess, False, _BOUNDS)
 PRR = Quantity(_risks_of, _rejection_ratio, True, _BOUNDS)
-AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
+AUGRC = AUROC._replace(value=_generalised_area, higher=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping
 from numbers import Real
@@ -11,6 +12,7 @@ from typing import Any
 # entries of an evaluation that are records, not results
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
 RECORDS = frozenset({"evaluation", "comparison", "other", "samples", "options", KINDS})
+WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}  # in JSON, which has no such numbers
 _LONGEST = 250  # characters of a name, in MLflow
 
 

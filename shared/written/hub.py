@@ -14,9 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .flat import flat
-
-WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}
+from .flat import WORDS, flat
 
 
 def to_model_index(

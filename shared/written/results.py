@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..reading.json import parse_json
 from ..reading.reasons import named
-from .flat import KINDS
+from .flat import KINDS, WORDS
 
-_WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
+_NUMBERS = {word: number for number, word in WORDS.items()}
 
 
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
@@ -29,9 +28,7 @@ def _finite(value: Any) -> Any:
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_finite(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
+    return WORDS.get(value, value) if isinstance(value, float) else value
 
 
 def read_results(path: str | Path) -> dict[str, Any]:
@@ -51,7 +48,7 @@ def _numbers(value: Any) -> Any:
         return {name: _numbers(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_numbers(item) for item in value]
-    return _WORDS.get(value, value) if isinstance(value, str) else value
+    return _NUMBERS.get(value, value) if isinstance(value, str) else value
 
 
 def shares(results: Mapping[str, Any]) -> frozenset[str]:

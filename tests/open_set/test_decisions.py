@@ -92,13 +92,21 @@ def test_options_that_do_not_go_together() -> None:
 
 def test_intervals_groups_and_comparisons() -> None:
     columns, _ = cases.draw("macro_open_f", 11)
+    plain = om.MacroOpenF(decisions=True, num_classes=6)
     metric = om.MacroOpenF(decisions=True, confidence_level=0.9, n_resamples=30, num_classes=6)
     columns = {name: column for name, column in columns.items() if name != "predictions"}
     columns["predictions"] = np.maximum(columns["references"], 0)
     found = metric.compute(**columns)
     assert all(found[f"{name}_low"] <= found[f"{name}_high"] for name in (*NUMBERS, "hos_max"))
-    grouped = metric.compute(**cases.with_groups(columns, 0))
-    assert grouped["groups"]["hos"] != []
+    other = {**columns, "open_scores": -columns["open_scores"]}
+    number = len(columns["references"])
+    pooled = {name: np.concatenate([column, other[name]]) for name, column in columns.items()}
+    groups = plain.compute(**pooled, groups=["a"] * number + ["b"] * number)["groups"]
+    for place, each in enumerate((columns, other)):
+        alone = plain.compute(**each)
+        assert {name: groups[name][place] for name in (*NUMBERS, "hos_max")} == {
+            name: alone[name] for name in (*NUMBERS, "hos_max")
+        }
     first = {"predictions": columns.pop("predictions"), "open_scores": columns.pop("open_scores")}
     second = {**first, "open_scores": -first["open_scores"]}
     table = om.compare(om.MacroOpenF(decisions=True, num_classes=6), first, second, **columns, n_resamples=20)

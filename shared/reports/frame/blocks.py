@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-COLORS = ("known", "unknown", "misplaced", "both", "edge", "d1", "d2", "d3")
-
 
 def card(*html: str, title: str = "", note: str = "") -> str:
     """The HTML of a framed figure, with a title and a grey note after it."""
