@@ -18,7 +18,7 @@ from ..evaluation.category_options import needs_masks
 from ..evaluation.detection import check_ending
 from ..evaluation.differences import differences
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.maps import file_problems
+from ..reading.maps.maps import WAYS, file_problems
 from ..reading.maps.pairing import list_models
 from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
@@ -59,7 +59,7 @@ second or less; with --confidence-level, all have intervals. In a pipe they are 
 @click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder or .zip of the data, or of masks.")
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
-@click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
+@click.option("--resize", type=click.Choice(WAYS), help="Resize maps to their masks or images.")
 @click.option(
     "--sample-pattern",
     metavar="REGEX",

@@ -15,10 +15,11 @@ from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
 from ..reading.boxes.classes import aliases_of, class_ids, means_unknown
-from ..reading.boxes.dataset import Detections
+from ..reading.boxes.dataset import Detections, labels_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
-from ..reading.boxes.yolo import class_names, read_yaml
+from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.census import Census
+from ..reading.reasons import some
 from .messages import warn
 from .options import read_options
 
@@ -32,11 +33,8 @@ _IOU_OF_A_MODEL = (
 
 def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
     """Warn of a predicted class that is neither in the data set nor "unknown"."""
-    true, predicted = (
-        {label for boxes in images for label in boxes["labels"].tolist()}
-        for images in (detections.dataset.references, detections.predictions)
-    )
-    unnamed = sorted(predicted - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
+    seen = labels_of(detections.predictions) - labels_of(detections.dataset.references)
+    unnamed = sorted(seen - {*known, *detections.dataset.classes, options["unknown_class_id"]})
     if unnamed:
         warn(
             f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
@@ -101,7 +99,7 @@ def places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
             raise click.UsageError("expected --predictions and --references, or --model and --data")
         return references
     data = data or references
-    if len(data) != 1 or Path(data[0]).suffix not in (".yaml", ".yml"):
+    if len(data) != 1 or Path(data[0]).suffix not in YAML:
         raise click.UsageError("expected --data data.yaml with --model")
     for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
         if arguments[name]:
@@ -117,8 +115,7 @@ def place_text(places: str | Sequence[str]) -> str:
     >>> place_text("runs"), place_text(["a.txt", "b.txt", "c.txt"])
     ('runs', 'a.txt and 2 more')
     """
-    listed = [places] if isinstance(places, str) else places
-    return f"{listed[0]}{f' and {len(listed) - 1:,} more' if len(listed) > 1 else ''}"
+    return some([places] if isinstance(places, str) else places, 1)
 
 
 def files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from itertools import groupby
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
@@ -95,17 +94,12 @@ def evaluate_maps(
     samples = pattern_of(listed, sample_pattern)
     if listed.data.layout is None:  # a plain folder, whose name says nothing
         options = with_only_values(options)
-    check_categories(options, (image.category for image, _ in listed.pairs))
+    check_categories(options, listed.by_category)
     suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
     settings = {**suite.loaded_options, **by_category(options)}
-    read = map_reader(
-        listed,
-        resize,
-        settings["ignore_value"],
-        void_where_invalid=void_where_invalid,
-        regions=settings["regions"],
-        mask_threshold=mask_threshold,
-    )
+    reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
+    reading["mask_threshold"] = mask_threshold
+    read = map_reader(listed, ignore_value=settings["ignore_value"], regions=settings["regions"], **reading)
     judged = with_void(options, void_where_invalid)
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
@@ -116,9 +110,9 @@ def evaluate_maps(
     drawn: dict[str, Curves] = {}
     tables: dict[str, dict[str, Any]] = {}
     with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
-        for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
+        for category, pairs in listed.by_category.items():
             # one category at a time, to free its pixels after its results
-            metric, scored = read_category(listed, [*pairs], read, judged, bar.update, samples)
+            metric, scored = read_category(listed, pairs, read, judged, bar.update, samples)
             images += scored
             results, own = metric.results_by_group(category)
             if curves:
@@ -134,7 +128,6 @@ def evaluate_maps(
                 if "per_image" in row:
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
-    reading = {"resize": resize, "void_where_invalid": void_where_invalid, "mask_threshold": mask_threshold}
     record |= {**reading, "sample_pattern": samples and samples.pattern}
     if listed.leaves_out:
         record["left_out"] = listed.census.text()
@@ -177,7 +170,7 @@ def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[s
         "maps": str(listed.folder),
         "data": str(listed.data_folder),
         "layout": listed.data.layout_name,
-        "categories": sorted({image.category for image, _ in listed.pairs}),
+        "categories": sorted(listed.by_category),
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "files": files,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},

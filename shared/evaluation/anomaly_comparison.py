@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
@@ -38,17 +37,14 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     if level is None:
         return table
     record = first.results["evaluation"]
-    samples, judged = (
-        pattern_of(first.listed, record["sample_pattern"]),
-        with_void(options, record["void_where_invalid"]),
-    )
+    samples = pattern_of(first.listed, record["sample_pattern"])
+    judged = with_void(options, record["void_where_invalid"])
     readers = [map_reader(run.listed, **reading_options(record)) for run in (first, second)]
-    categories = zip(*(groupby(run.listed.pairs, key=lambda pair: pair[0].category) for run in (first, second)))
 
     def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
-        for (category, own), (_, theirs) in categories:
+        for (category, own), theirs in zip(first.listed.by_category.items(), second.listed.by_category.values()):
             models = [
-                read_category(run.listed, [*pairs], read, judged, samples=samples)[0]
+                read_category(run.listed, pairs, read, judged, samples=samples)[0]
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
             prepared = [model.prepared(category) for model in models]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
@@ -35,8 +34,7 @@ def quick_options(
         return {}
     number = as_resamples(options.get("n_resamples", RESAMPLES))
     pairs = models[0].pairs
-    by_category = [[*each] for _, each in groupby(pairs, key=lambda pair: pair[0].category)]
-    groups = sum(len(groups_of(models[0], each)) for each in by_category)
+    groups = sum(len(groups_of(models[0], each)) for each in models[0].by_category.values())
     if number * len(models) * (len(pairs) + _OF_A_GROUP * groups) > (_REPORTED if reported else _SHOWN):
         return {}
     return {"confidence_level": LEVEL, "n_resamples": number} if len(pairs) * _pixels(pairs[0]) <= _PIXELS else {}

@@ -106,7 +106,7 @@ def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
 
 def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:
     """The images of a run, by category and name."""
-    return {(image.image.category, image.image.name): image for image in run.images}
+    return {image.image.key: image for image in run.images}
 
 
 def save_anomaly_results(results: Results, path: str | Path) -> None:

@@ -15,7 +15,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
 from ..reading.boxes.classes import one_id_each, unknown_id, with_names_in_tables
-from ..reading.boxes.dataset import Detections, check_options
+from ..reading.boxes.dataset import Detections, check_options, labels_of
 from ..reading.progress import progress_bar
 from ..written.aligned import Paint, aligned, plain, quiet, strong
 from ..written.atomic import write_file
@@ -223,8 +223,7 @@ def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
 
 def predicted_classes(*detections: Detections) -> set[int]:
     """The class ids that occur among the predictions of one detector or of several."""
-    labels = [boxes["labels"] for one in detections for boxes in one.predictions]
-    return {*np.unique(np.concatenate([np.zeros(0, np.int64), *labels])).tolist()}
+    return labels_of(boxes for one in detections for boxes in one.predictions)
 
 
 def summary(

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..arrays.arrays import widen
 from ..extras import extra
-from ..reading.images import SUFFIXES, image_size
+from ..reading.images import image_size
 from ..reading.limits import size_text
 from ..reading.maps.maps import read_ahead
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
-from ..reading.places import files_below
+from ..reading.places import PICTURES, files_below
 from ..reading.progress import progress_bar
 from ..reading.reasons import named
 from ..written.atomic import whole_folder
@@ -159,7 +159,7 @@ class _Sizes:
             return
         for category in COUNTS:
             for split in SPLITS:
-                for path in files_below(data / category / split, SUFFIXES):
+                for path in files_below(data / category / split, PICTURES):
                     self.images[path.relative_to(data).with_suffix("").as_posix()] = path
         for item in listed:
             if item.place not in self.images:

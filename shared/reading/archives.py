@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 
 from .limits import Limits, RefusedError
 
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may need gigabytes to unpack
 
 
 class Archives:
@@ -42,8 +42,6 @@ class Archives:
         """
         if len(paths) == 1 and not in_folder:
             return self.folder(paths[0]) if paths[0].suffix.lower() == ".zip" else paths[0]
-        if not paths:
-            raise ValueError("expected files, got none")
         shared = Path(os.path.commonpath([os.path.abspath(path.parent) for path in paths]))
         one = all(path.parent == paths[0].parent for path in paths)
         folder = self._made(f"{paths[0].parent}" if one else "")
@@ -93,7 +91,7 @@ class Archives:
 
     def _extract(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, folder: Path) -> None:
         """Unpack a file, of which zipfile writes no more than the size stated in the archive."""
-        if info.compress_type not in _METHODS or info.flag_bits & 1:
+        if info.compress_type not in METHODS or info.flag_bits & 1:
             raise RefusedError(f"{path.name}: expected a plain .zip, without a password, that any program opens")
         name = PurePosixPath(info.filename.replace("\\", "/"))
         if name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:

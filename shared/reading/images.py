@@ -7,10 +7,9 @@ from pathlib import Path
 
 from ..extras import extra
 from .boxes.dataset import Size
-from .places import IMAGE_SUFFIXES, PICTURES, files_below, files_in
+from .places import IMAGE_SUFFIXES, files_by_name, files_in
 from .reasons import reason
 
-SUFFIXES = PICTURES
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)  # EXIF orientations rotated by 90°
 
@@ -23,16 +22,7 @@ def find_images(folder: str | Path) -> dict[str, Path]:
 
     Raises ValueError if there are none, or two that differ only in the suffix.
     """
-    folder = Path(folder)
-    images: dict[str, Path] = {}
-    for path in files_below(folder, IMAGE_SUFFIXES) if folder.is_dir() else []:
-        name = path.relative_to(folder).with_suffix("").as_posix()
-        if name in images:
-            raise ValueError(f"{path}: expected one image of that name, got {images[name].name} too")
-        images[name] = path
-    if not images:
-        raise ValueError(f"{folder}: expected a folder with images, got {'none' if folder.is_dir() else 'no folder'}")
-    return images
+    return files_by_name(Path(folder), IMAGE_SUFFIXES, "image", "images")
 
 
 def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path:

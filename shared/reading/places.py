@@ -42,6 +42,24 @@ def files_in(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
     return sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
 
 
+def files_by_name(folder: Path, suffixes: Collection[str], one: str, several: str) -> dict[str, Path]:
+    """The files with one of the suffixes in a folder and below it, by their paths in it without the suffix.
+
+    Raises ValueError if there are none, or two that differ only in the suffix; `one` and `several` name them.
+    """
+    files: dict[str, Path] = {}
+    for path in files_below(folder, suffixes) if folder.is_dir() else []:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name in files:
+            raise ValueError(f"{path}: expected one {one} of that name, got {files[name].name} too")
+        files[name] = path
+    if not files:
+        raise ValueError(
+            f"{folder}: expected a folder with {several}, got {'none' if folder.is_dir() else 'no folder'}"
+        )
+    return files
+
+
 def check_flat(folder: Path, suffixes: Collection[str]) -> None:
     """Raise ValueError if there are files with one of the suffixes in folders below a folder."""
     below = next((path for path in files_below(folder, suffixes) if path.parent != folder), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from .census import Census
@@ -13,6 +14,11 @@ from .tables.files import Streamed, batches, whole
 Place = str | PathLike[str]
 # the files of one input: a file, a folder, an archive, several of these, or those of each of several models
 Input = Place | Sequence[Place] | Mapping[str, Place | Sequence[Place]]
+
+
+def as_paths(places: Place | Sequence[Place]) -> list[Path]:
+    """The paths of one place, or of several: files, folders and archives."""
+    return [Path(places)] if isinstance(places, (str, PathLike)) else [*map(Path, places)]
 
 
 @dataclass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..reading.boxes.dataset import Boxes, Dataset, Detections
+from ..reading.boxes.dataset import Boxes, Dataset, Detections, labels_of
 from ..reading.boxes.yolo import size_of
 from .atomic import write_file, write_files
 
@@ -36,7 +36,7 @@ def write_coco(dataset: Dataset, path: str | Path) -> None:
         {"id": key, "file_name": name if path is None else f"{name}{path.suffix}", **_size(dataset, i)}
         for i, (key, name, path) in enumerate(zip(dataset.ids, dataset.names, dataset.paths))
     ]
-    labels = {label for boxes in dataset.references for label in boxes["labels"].tolist()}
+    labels = labels_of(dataset.references)
     names = {**{label: str(label) for label in sorted(labels)}, **dataset.classes}
     annotations = [
         {"image_id": key, "category_id": label, "bbox": box, "area": box[2] * box[3], "iscrowd": ignored}

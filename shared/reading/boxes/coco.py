@@ -10,6 +10,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -29,6 +30,7 @@ from .dataset import (
     Size,
     find_image,
     ids_of_names,
+    places_by_id,
     predicted_boxes,
     split_by_image,
     true_boxes,
@@ -62,7 +64,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None, *, cont
         if classes:
             table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
         ignored = table.flags("iscrowd") | table.flags("ignore")
-        boxes, once = table.boxes(), ~_repeated(table, labels)
+        boxes = table.boxes()
+        once = ~_repeated(table, labels, boxes)
     columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
     parts = split_by_image(columns, table.image[once], len(places))
     files = [str(entry.get("file_name", entry["id"])).replace("\\", "/") for entry in content["images"]]
@@ -74,7 +77,7 @@ def read_coco(annotations: str | Path, images: str | Path | None = None, *, cont
     left_out: LeftOut = {
         REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
         (IMAGES, f"not in {path.name}"): pictures,
-        BESIDE: [str(place) for place in others if str(place) not in pictures],
+        BESIDE: [str(place) for place in others if place.suffix.lower() not in IMAGE_SUFFIXES],
     }
     return Dataset(
         _names(files, path),
@@ -111,23 +114,22 @@ def read_coco_results(
 
 def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[Entries, LeftOut]:
     """The results of a data set's images, known by their ids or by the names of their files, and those of others."""
-    by_id = {key: i for i, key in enumerate(dataset.ids)}
-    if len(by_id) < len(dataset.ids):
-        raise ValueError(f"{path}: expected images with different ids, got {len(by_id)} of {len(dataset.ids)} images")
-    where, errors = f"{path}: results", list[ValueError]()
+    by_id = places_by_id(dataset, path)
+    where = f"{path}: results"
+    try:
+        return Entries(content, where, by_id), {}
+    except ValueError as error:
+        first = error
     numbers = ids_of_names(dataset.names)  # as Ultralytics names images
     counts = Counter(numbers)
     of_files = {number: i for i, number in enumerate(numbers) if counts[number] == 1}
     by_file: dict[Any, int] = {**find_image(dataset), **of_files}
-    for places in (by_id, by_file):
-        try:
-            return Entries(content, where, places), {}
-        except ValueError as error:
-            errors.append(error)
+    with suppress(ValueError):
+        return Entries(content, where, by_file), {}
     of: list[Any] = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
     lost = [i for i, key in enumerate(of) if isinstance(key, (int, str)) and key not in by_id]
     if not lost or len(lost) == len(content):
-        raise errors[0]
+        raise first
     texts = {f"{where}[{i}]": f"{where}[{i}]: expected image_id to be an id of an image, got {of[i]!r}" for i in lost}
     left_out = unused(PREDICTED, OF_OTHERS, texts, leave_out)
     kept = sorted({*range(len(content))} - {*lost})
@@ -278,9 +280,9 @@ def _text(data: bytes) -> str:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
 
 
-def _repeated(table: Entries, labels: np.ndarray) -> np.ndarray:
+def _repeated(table: Entries, labels: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     """Whether each entry agrees with an earlier one in all but its id."""
-    rows = np.column_stack([table.image, labels, table.boxes()])
+    rows = np.column_stack([table.image, labels, boxes])
     order = np.lexsort(rows.T)
     same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
     repeated = np.zeros(len(rows), dtype=bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -124,6 +124,17 @@ def predicted_boxes(boxes: np.ndarray = _NONE, scores: np.ndarray = _NONE, label
     return {"boxes": boxes.reshape(-1, 4), "scores": scores, "labels": labels.astype(np.int64)}
 
 
+def corners_of(boxes: np.ndarray, size: Size) -> np.ndarray:
+    """Convert columns cx, cy, w, h in fractions of the image to x1, y1, x2, y2 in pixels."""
+    half = boxes[:, 2:] / 2
+    return np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1) * np.asarray([*size, *size])
+
+
+def labels_of(images: Iterable[Boxes]) -> set[int]:
+    """The class ids that occur among the boxes of several images."""
+    return {*np.unique(np.concatenate([np.zeros(0, np.int64), *(boxes["labels"] for boxes in images)])).tolist()}
+
+
 def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number: int) -> list[Boxes]:
     """Split columns of boxes by image, keeping their order; `image` is the image of each row."""
     order = np.argsort(image, kind="stable")
@@ -143,6 +154,14 @@ def find_image(dataset: Dataset) -> dict[str, int]:
     return places_by_end(dataset.names)
 
 
+def places_by_id(dataset: Dataset, where: object) -> dict[int | str, int]:
+    """The indices of the images by id. Raises ValueError, which begins with `where`, if images share one."""
+    places = {key: i for i, key in enumerate(dataset.ids)}
+    if len(places) < len(dataset.ids):
+        raise ValueError(f"{where}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
+    return places
+
+
 def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
     """The indices of the images in files, from their paths with or without suffixes; None for other files."""
     whole = matched(paths, dataset.names, cut=True)
@@ -150,17 +169,23 @@ def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
     return [other if place is None else place for place, other in zip(whole, without)]
 
 
-def similar_image(name: str, images: Iterable[str]) -> str:
-    """The end of an error about a name without an image: the image that it may mean, if there is one.
+def similar_images(images: Collection[str]) -> Callable[[str], str]:
+    """A function that ends an error about a name without an image: with the image that it may mean, if there is one.
 
-    >>> similar_image("val/B%201", ["val/b 1", "val/b 2"])
+    >>> similar_images(["val/b 1", "val/b 2"])("val/B%201")
     "; 'b 1' differs from it in case, Unicode form, percent-encoding or a second suffix"
     """
-    last, plain = PurePosixPath(name).name, plain_name(name)
-    lasts = (PurePosixPath(image).name for image in images if plain_name(image) == plain)
-    ways = "in case, Unicode form, percent-encoding or a second suffix"
-    # as ASCII, since Unicode forms look alike
-    return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
+    by_plain: dict[str, list[str]] = {}
+
+    def similar(name: str) -> str:
+        for image in () if by_plain else images:  # only once there is an error
+            by_plain.setdefault(plain_name(image), []).append(PurePosixPath(image).name)
+        last, ways = PurePosixPath(name).name, "in case, Unicode form, percent-encoding or a second suffix"
+        lasts = by_plain.get(plain_name(name), ())
+        # as ASCII, since Unicode forms look alike
+        return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
+
+    return similar
 
 
 def plain_name(path: str) -> str:
@@ -184,7 +209,7 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
         place = first if whole is None else whole
         if place is None or place in places:
             expected = "an image of the references" if place is None else "each image once"
-            more = similar_image(line.split()[0], dataset.names) if place is None else " again"
+            more = similar_images(dataset.names)(line.split()[0]) if place is None else " again"
             raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{more}")
         places[place] = number
     counts = [len(boxes["labels"]) for boxes in dataset.references]
@@ -252,7 +277,7 @@ def rename_classes(detections: Detections, names: Mapping[int, str], unknown_cla
         unknown = 1 + max([*classes, *table.values()])
     words = [i for i, name in names.items() if by_name and means_unknown(name)]
     table |= dict.fromkeys([own, *words], unknown)
-    missing = {label for boxes in detections.predictions for label in boxes["labels"].tolist()} - {*table}
+    missing = labels_of(detections.predictions) - {*table}
     if missing:
         raise ValueError(f"names: expected one for each predicted class, got none for {min(missing)}")
     aliases = {**detections.aliases, **aliases_of(names.values(), [*classes.values(), *names.values()])}

@@ -20,7 +20,18 @@ from ...arrays.box_objects import box_dict
 from ..census import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
 from ..reasons import named
 from ..torch_files import read_torch_file
-from .dataset import OF_OTHERS, Boxes, Dataset, Detections, Size, places_of_files, predicted_boxes, true_boxes
+from .dataset import (
+    OF_OTHERS,
+    Boxes,
+    Dataset,
+    Detections,
+    Size,
+    corners_of,
+    places_by_id,
+    places_of_files,
+    predicted_boxes,
+    true_boxes,
+)
 
 _DICTS = "dicts"  # of predictions, in a census
 Dicts = Sequence[Mapping[str, Any]]
@@ -57,7 +68,10 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bo
     ids = _image_ids(predictions, "predictions")
     boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
     paths = [getattr(image, "path", "none") for image in predictions]
-    places = _places_of_files(predictions, dataset) if ids is None else _places_of_ids(ids, dataset)
+    if ids is None:
+        places = _places_of_files(predictions, dataset)
+    else:
+        places = [*map(places_by_id(dataset, "predictions").get, ids)]
     if places is None:
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
@@ -80,16 +94,6 @@ def load_dicts(path: Path) -> Any:
     """The content of a .pt file; only tensors and plain containers are unpickled."""
     with named(path):
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
-
-
-def _places_of_ids(ids: Sequence[int | str], dataset: Dataset) -> list[int | None]:
-    """The indices of images with these ids."""
-    places = {key: i for i, key in enumerate(dataset.ids)}
-    if len(places) < len(dataset.ids):
-        raise ValueError(
-            f"predictions: expected images with different ids, got {len(places)} of {len(dataset.ids)} images"
-        )
-    return [*map(places.get, ids)]
 
 
 _OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
@@ -117,8 +121,7 @@ def _true(image: Any, size: Size | None, place: str) -> Boxes:
     if normalised:
         if size is None:
             raise ValueError(f"{place}: expected orig_size beside class_labels, since boxes are shares of it; got none")
-        half = boxes[:, 2:] / 2
-        boxes = np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1) * np.asarray([*size, *size])
+        boxes = corners_of(boxes, size)
     ignored = np.zeros(len(boxes), dtype=bool)
     for key in more:
         if not np.isin(columns[key], (0, 1)).all():

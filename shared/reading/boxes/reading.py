@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..archives import Archives
@@ -18,11 +15,11 @@ from ..census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census
 from ..images import implied_images
 from ..limits import COMMANDS, Limits
 from ..places import IMAGE_SUFFIXES, files_below, files_in
-from ..reading import Input, Place, Reading
+from ..reading import Input, Place, Reading, as_paths
 from ..reasons import named, readable, reason, some
 from .classes import means_unknown
 from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
-from .dataset import TXT, Boxes, Dataset, Detections, check_options, rename_classes, subset
+from .dataset import TXT, Dataset, Detections, check_options, labels_of, rename_classes, subset
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (
@@ -161,9 +158,10 @@ def _read_voc(source: Source, of: Choices) -> Dataset:
 
 def _read_yolo(source: Source, of: Choices) -> Dataset:
     split, data = of.split or "val", source.data
-    if data is not None and files_below(source.path, IMAGE_SUFFIXES) and read_yaml(data).get(split):
+    content = {} if data is None else read_yaml(data)
+    if data is not None and content.get(split) and files_below(source.path, IMAGE_SUFFIXES):
         return read_yolo_data(data, split, leave_out=of.leave_out)
-    classes = of.classes if data is None else class_names(read_yaml(data), data)
+    classes = of.classes if data is None else class_names(content, data)
     if of.images is None and not _has_images(source.path):
         labels = _innermost(source.path) if of.split is None else _of_split(source.path, split)
         return read_relative(labels, classes or {}, data)
@@ -191,7 +189,7 @@ def _predicted_coco(source: Source, of: Choices) -> Detections:
         source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
     )
     unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
-    classes, predicted = detections.dataset.classes, _labels(detections.predictions)
+    classes, predicted = detections.dataset.classes, labels_of(detections.predictions)
     others = predicted - {*classes, unknown}
     if of.classes is not None or not classes or not others:
         return detections
@@ -212,10 +210,6 @@ def _predicted_dicts(source: Source, of: Choices) -> Detections:
 
 def _predicted_by_class(source: Source, of: Choices) -> Detections:
     return read_class_files(source.path, source.dataset, **of.of("unknown_class_id", "one_based", "leave_out"))
-
-
-def _labels(images: Sequence[Boxes]) -> set[int]:
-    return {label for boxes in images for label in np.unique(boxes["labels"]).tolist()}
 
 
 def _of_split(folder: Path, split: str) -> Path:
@@ -341,8 +335,8 @@ def read_boxes(
     census = Census.of([dataset.census, *(one.census for one in several.values())])
     more = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
     options, guess = guessed_options(
-        _labels([boxes for one in several.values() for boxes in one.predictions]),
-        _labels(dataset.references),
+        labels_of([boxes for one in several.values() for boxes in one.predictions]),
+        labels_of(dataset.references),
         dataset.classes,
         of.unknown_class_id,
     )
@@ -398,10 +392,9 @@ def _folders(names: Sequence[str]) -> list[str]:
 
 
 def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[Path]:
-    listed = [places] if isinstance(places, (str, PathLike)) else [*places]
-    if not listed:
+    paths = as_paths(places)
+    if not paths:
         raise ValueError(f"{name}: expected files, got none")
-    paths = [*map(Path, listed)]
     absent = next((path for path in paths if not path.exists()), None)
     if absent is not None:
         raise ValueError(f"{absent}: expected a file or a folder, got none")
@@ -452,7 +445,7 @@ def hold_boxes(inputs: Sequence[Sequence[Path]]) -> bool:
 
 def holds_boxes(path: Path) -> bool:
     """Whether a file is of a kind that `read_boxes` reads without torch, rather than a table."""
-    if path.suffix.lower() in (".json", ".pt"):
+    if path.suffix.lower() in _OBJECTS:
         return path.suffix.lower() == ".json" and _is_of_boxes(path)
     return path.suffix.lower() in _SUFFIXES
 

@@ -37,7 +37,7 @@ from .dataset import (
     listed_images,
     plain_name,
     predicted_boxes,
-    similar_image,
+    similar_images,
     split_by_image,
     true_boxes,
 )
@@ -132,7 +132,7 @@ def _listed(folder: Path, images: Mapping[str, Path | None], place: Path) -> lis
     names = listed_images(place)
     for name, line in names.items():
         if name not in images:
-            hint = similar_image(name, images)
+            hint = similar_images(images)(name)
             raise ValueError(
                 f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither{hint}"
             )
@@ -164,9 +164,10 @@ def _images(
             place = implied_images(folder, "Annotations", "JPEGImages")
     there = find_images(place) if images is not None or files_below(place, IMAGE_SUFFIXES) else {}
     alone = {plain_name(name) for name in there if name not in files}
+    similar = similar_images(there)
     # annotations may be there without images, unless the folder of these is named
     lost = {
-        str(path): f"{path}: expected an image of that name in {place}, got none{similar_image(name, there)}"
+        str(path): f"{path}: expected an image of that name in {place}, got none{similar(name)}"
         for name, path in files.items()
         if name not in there and (images is not None or plain_name(name) in alone)
     }
@@ -353,7 +354,7 @@ def _row(cells: list[str], images: Mapping[str, int], place: str, lost: dict[str
     if len(cells) != 6 or (image is None and fields > 6):
         raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
     if image is None:
-        hint = similar_image(cells[0], images)
+        hint = "" if lost else similar_images(images)(cells[0])  # the first error is raised
         lost[place] = f"{place}: expected an image of the references, got {cells[0]!r}{hint}"
         return []
     try:

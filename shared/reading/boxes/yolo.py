@@ -17,7 +17,7 @@ from ...extras import extra
 from .. import census
 from ..census import Census, LeftOut, by_real_place, unused
 from ..images import find_images, image_size, implied_images
-from ..places import IMAGE_SUFFIXES, files_below, files_in, matched
+from ..places import IMAGE_SUFFIXES, files_below, files_by_name, files_in, matched
 from ..reasons import named, readable, reason
 from .dataset import (
     OF_OTHERS,
@@ -25,10 +25,11 @@ from .dataset import (
     Dataset,
     Detections,
     Size,
+    corners_of,
     ids_of_names,
     plain_name,
     predicted_boxes,
-    similar_image,
+    similar_images,
     true_boxes,
 )
 from .yolo_lines import LISTS_OF_CLASSES, read_texts
@@ -121,7 +122,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bo
     tables = read_texts([*files.values()], confidence=True, key_points=dataset.key_points).tables
     predictions = [predicted_boxes() for _ in dataset.names]
     for place, rows in zip(files, tables):
-        predictions[place] = predicted_boxes(_in_pixels(rows, size_of(dataset, place)), rows[:, 5], rows[:, 0])
+        predictions[place] = predicted_boxes(corners_of(rows[:, 1:5], size_of(dataset, place)), rows[:, 5], rows[:, 0])
     left_out: LeftOut = {
         (census.PREDICTIONS, census.OF_CLASSES): [*map(str, lists)],
         census.BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
@@ -140,9 +141,9 @@ def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
     texts = find_texts(labels)
     _, places, lost = _texts_of_images(texts, dataset)
     more = [name for name, path in texts.items() if str(path) in lost]
-    ends = {name.rpartition("/")[2] for name in dataset.names}
+    ends, similar = {name.rpartition("/")[2] for name in dataset.names}, similar_images(dataset.names)
     for name in more:
-        if not places or name in ends or similar_image(name, dataset.names):
+        if not places or name in ends or similar(name):
             raise ValueError(lost[str(texts[name])])
     count = len(more)
     none = true_boxes(np.zeros(0), np.zeros(0))
@@ -159,13 +160,13 @@ def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
 
 def _texts_of_images(texts: Mapping[str, Path], dataset: Dataset) -> tuple[list[Path], dict[str, int], dict[str, str]]:
     """Lists of classes; the image of each text file, by its name; what is wrong with others, by their paths."""
-    names = {*dataset.names}
+    names, similar = {*dataset.names}, similar_images(dataset.names)
     lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
     own = [name for name, path in texts.items() if path not in lists]
     places = dict(zip(own, matched(own, dataset.names, strip=True)))
     lost = {
         f"{texts[name]}": f"{texts[name]}: expected predictions for an image of the references, got no such image"
-        f"{similar_image(name, dataset.names)}"
+        f"{similar(name)}"
         for name, place in places.items()
         if place is None
     }
@@ -185,9 +186,10 @@ def _dataset(
     """
     there = {*files.images, *files.beyond}
     alone = {name: path for name, path in files.texts.items() if name not in there}
+    similar = similar_images(there)
     lists = [path for path in alone.values() if path.name in LISTS_OF_CLASSES]
     lost = {
-        str(path): f"{path}: expected an image of that name, got none{similar_image(name, there)}"
+        str(path): f"{path}: expected an image of that name, got none{similar(name)}"
         for name, path in alone.items()
         if path not in lists
     }
@@ -203,7 +205,9 @@ def _dataset(
     by_name, paths = dict(zip(texts, tables)), [*files.images.values()]
     sizes = [None if path is None else image_size(path) for path in paths]
     rows = [by_name.get(name, np.zeros((0, 5))) for name in files.images]
-    references = [true_boxes(_in_pixels(table, size or (1, 1)), table[:, 0]) for table, size in zip(rows, sizes)]
+    references = [
+        true_boxes(corners_of(table[:, 1:5], size or (1, 1)), table[:, 0]) for table, size in zip(rows, sizes)
+    ]
     reason = f"not in {' or '.join(path.name for path in files.lists)}"
     left_out: LeftOut = {
         census.REPEATED: repeated,
@@ -223,18 +227,7 @@ def _dataset(
 
 def find_texts(folder: Path) -> dict[str, Path]:
     """The text files in a folder and below it, by their paths in the folder without the suffix."""
-    paths = files_below(folder, TXT) if folder.is_dir() else []
-    texts: dict[str, Path] = {}
-    for path in paths:
-        name = path.relative_to(folder).with_suffix("").as_posix()
-        if name in texts:
-            raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
-        texts[name] = path
-    if not texts:
-        raise ValueError(
-            f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"
-        )
-    return texts
+    return files_by_name(folder, TXT, "text file", ".txt files")
 
 
 def size_of(dataset: Dataset, place: int) -> Size:
@@ -243,12 +236,6 @@ def size_of(dataset: Dataset, place: int) -> Size:
     if size is None and path is None:
         raise ValueError(f"{dataset.names[place]}: expected its size, or the image; say where the images are")
     return size or image_size(str(path))
-
-
-def _in_pixels(rows: np.ndarray, size: Size) -> np.ndarray:
-    """Convert columns cx, cy, w, h in fractions of the image to x1, y1, x2, y2 in pixels."""
-    half = rows[:, 3:5] / 2
-    return np.concatenate([rows[:, 1:3] - half, rows[:, 1:3] + half], axis=1) * np.asarray([*size, *size])
 
 
 @readable()
@@ -332,7 +319,8 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
     not_labels = {real(root / entry) for entry in named} | {*map(real, lists)}  # lists may lie beside the images
     texts: dict[str, Path] = {}
-    for place, path in by_real_place(files(_labels)).items():
+    labels = files(_labels)
+    for place, path in by_real_place(labels).items():
         if path.suffix.lower() in TXT and place not in not_labels:
             name = place[: -len(path.suffix)]
             if name in texts:
@@ -345,7 +333,7 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     own, beside = by_label(images), files(Path)
     every = by_label(path for path in beside if path.suffix.lower() in IMAGE_SUFFIXES)
     beyond = {name: path for name, path in every.items() if name not in own}
-    return Files(own, texts, [*beside, *files(_labels)], beyond, lists)
+    return Files(own, texts, [*beside, *labels], beyond, lists)
 
 
 def _entries(content: Mapping[str, Any], split: str) -> list[str]:
@@ -433,7 +421,7 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
             paths = [place.parent / line.strip(), root / line.strip()]
             path = next((path for path in paths if path.is_file()), None)
             if path is None:
-                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent, None)])
+                hint = similar_images([each.name for each in files_in(paths[0].parent, None)])(paths[0].name)
                 raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}{hint}")
             yield path
 

@@ -7,13 +7,13 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..archives import Archives
-from ..images import SUFFIXES
 from ..places import PICTURES, files_below
-from ..reading import Place
+from ..reading import Place, as_paths
 from .layouts import (
     KIND_FOLDERS,
     MASK_ENDINGS,
@@ -149,11 +149,6 @@ def key_of(place: str) -> str:
     return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
-def as_paths(places: Place | Sequence[Place]) -> list[Path]:
-    """The paths of one place, or of several: files, folders and archives."""
-    return [Path(places)] if isinstance(places, (str, os.PathLike)) else [*map(Path, places)]
-
-
 def is_archive(path: Path) -> bool:
     """Whether a place is an archive, which is a folder like any other."""
     return path.suffix.lower() == ".zip" and path.is_file()
@@ -204,6 +199,11 @@ class AnomalyImage(NamedTuple):
     image: Path | None
     masks: tuple[Path, ...]
     cloud: Path | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its category and its name, which no other image has."""
+        return self.category, self.name
 
     @property
     def files(self) -> list[Path]:
@@ -279,7 +279,7 @@ def _described(tree: Tree, layout: str | None, needs_masks: bool) -> tuple[Tree,
     if layout == PAIR:
         return tree, None
     folders = {name.partition("/")[0]: None for name in tree.names if "/" in name}
-    for below in (tree, *map(tree.below, folders)):
+    for below in chain([tree], map(tree.below, folders)):
         try:
             described = layout_of(below.names, below.root, layout, needs_masks=needs_masks)
             if described is not None and categories_of(below.names, below.root, described):
@@ -303,7 +303,7 @@ def _repeated(files: Sequence[Path], kind: str) -> Iterator[Problem]:
 
 
 def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool) -> Listed:
-    images = tree.matching(layout.images, SUFFIXES)
+    images = tree.matching(layout.images, PICTURES)
     pattern = f"{layout.masks}/*" if layout.united else layout.masks
     masks = tree.matching(pattern, MASK_SUFFIXES, level=1 if layout.united else 0)
     clouds = {} if layout.clouds is None else tree.matching(place_of(layout.clouds), (suffix_of(layout.clouds),))
@@ -388,7 +388,7 @@ def _list_masks(tree: Tree) -> Listed:
     images: dict[str, list[Path]] = defaultdict(list)
     files = {name for name in tree.names if suffix_of(name) in MASK_SUFFIXES}
     marked = {place_of_mask(name) for name in files if place_of_mask(name) != place_of(name)}
-    pictures = {name for name in files if suffix_of(name) in SUFFIXES and place_of_mask(name) == place_of(name)}
+    pictures = {name for name in files if suffix_of(name) in PICTURES and place_of_mask(name) == place_of(name)}
     both = {os.path.dirname(name) for name in pictures if place_of(name) in marked}
     for name, path in tree.files.items():
         if name in files:

@@ -8,7 +8,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -85,11 +84,11 @@ def read_maps(
             regions=regions,
             mask_threshold=mask_threshold,
         )
-        at = {(image.category, image.name): (image, path) for image, path in each.pairs}
-        pairs = [at[image.category, image.name] for image, _, _ in rows]
+        at = {pair[0].key: pair for pair in each.pairs}
+        pairs = [at[image.key] for image, _, _ in rows]
         groups_of_rows = [group for _, _, group in rows] if groups else []
         columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
-    several = len({image.category for image, _, _ in rows}) > 1 and listed.data.layout is not None
+    several = len(listed.by_category) > 1 and listed.data.layout is not None
     names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
     return Reading(
         "anomaly_suite",
@@ -106,18 +105,17 @@ def read_maps(
 
 def _rows_of(listed: AnomalyMaps) -> list[tuple[AnomalyImage, Path, str | None]]:
     """Each image with its map and its group; None for all groups, or for the only one."""
-    categories = list(dict.fromkeys(image.category for image, _ in listed.pairs))
+    by_category = listed.by_category
     rows: list[tuple[AnomalyImage, Path, str | None]] = []
-    for category, own in groupby(listed.pairs, key=lambda pair: pair[0].category):
-        pairs = [*own]
+    for category, pairs in by_category.items():
         groups = groups_of(listed, pairs)
         for image, path in pairs:
             if groups == [category]:
-                rows.append((image, path, category if len(categories) > 1 else None))
+                rows.append((image, path, category if len(by_category) > 1 else None))
             elif image.anomalous:
                 rows.append((image, path, f"{category}/{image.defect}"))
             else:
-                rows += [(image, path, group) for group in (groups if len(categories) > 1 else [None])]
+                rows += [(image, path, group) for group in (groups if len(by_category) > 1 else [None])]
     return rows
 
 
@@ -150,16 +148,18 @@ def _columns(
 def _guesses(listed: AnomalyMaps) -> list[str]:
     if listed.data.layout is not None:
         return [f"The data set is laid out as {listed.data.layout.title} (layout {listed.data.layout.name})."]
-    categories = list(dict.fromkeys(image.category for image, _ in listed.pairs))
-    return [f"Folders are categories: {some(categories)} (layout folders: one group)."] if listed.guessed else []
+    if not listed.guessed:
+        return []
+    return [f"Folders are categories: {some([*listed.by_category])} (layout folders: one group)."]
 
 
 def _notes(models: Mapping[str, AnomalyMaps], names: Sequence[str], images: Sequence[AnomalyImage]) -> list[str]:
-    first, path = next(iter(models.values())), next(iter(models.values())).pairs[0][1]
+    first = next(iter(models.values()))
+    path = first.pairs[0][1]
     notes = [f"{len(first.pairs):,} maps, paired with their masks by name."]
     if without := sorted({name for name, image in zip(names, images) if not image.masks and not image.anomalous}):
         notes.append(f"{len(without):,} have no mask and count as normal: {some(without)}.")
-    notes += [f"Left out: {each.census.text()}." for each in models.values() if each.census.left_out]
+    notes += [f"Left out: {text}." for each in models.values() if (text := each.census.text())]
     with first.archives.naming():
         if path.suffix.lower() == ".png" and read_map(path).dtype.itemsize == 1:
             notes.append("Maps of 8 bits hold at most 256 scores, so that many tie.")

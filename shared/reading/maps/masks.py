@@ -129,7 +129,7 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
     if layout is None or layout.saturation is None:
         return None
     by_category = {}
-    for category in sorted({image.category for image, _ in listed.pairs}):
+    for category in sorted(listed.by_category):
         path = listed.data.tree.path(listed.data.categories[category]) / layout.saturation
         by_category[category] = read_defects_config(path)
         if ignore_value in by_category[category]:

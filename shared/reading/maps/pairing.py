@@ -13,10 +13,9 @@ from urllib.parse import unquote
 
 from ..archives import Archives
 from ..census import IMAGES, OTHERS, Census, LeftOutError
-from ..images import SUFFIXES
 from ..limits import COMMANDS, Limits
-from ..places import matched
-from ..reading import Input, Place
+from ..places import PICTURES, matched
+from ..reading import Input, Place, as_paths
 from ..reasons import some
 from .layouts import Layout
 from .listing import (
@@ -26,7 +25,6 @@ from .listing import (
     AnomalyImage,
     Problem,
     Tree,
-    as_paths,
     is_archive,
     is_note,
     key_of,
@@ -56,12 +54,20 @@ class AnomalyMaps(NamedTuple):
 
     data: AnomalyFolder
     tree: Tree
-    pairs: list[tuple[AnomalyImage, Path]]
+    pairs: Pairs
     wrong: list[Problem]
     left_out: Mapping[Path, str]
     archives: Archives
     guessed: bool = False
     leaves_out: bool = False
+
+    @property
+    def by_category(self) -> dict[str, Pairs]:
+        """The pairs of each category, in their order."""
+        pairs: dict[str, Pairs] = {}
+        for pair in self.pairs:
+            pairs.setdefault(pair[0].category, []).append(pair)
+        return pairs
 
     @property
     def folder(self) -> Path:
@@ -119,7 +125,7 @@ def list_models(
     plain folder in which folders may be categories, masks until one without an anomalous pixel is found.
 
     Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
-    names are models, too, unless the data set comes in as many of their names; data, of all categories or of one, or
+    names are models, too, unless the data set is in archives of the same names; data, of all categories or of one, or
     masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, the ones to list, by default
     all; needs_masks, whether an anomalous image without a mask is a problem, which it is not if images alone are judged
     by the folders of a layout; leave_out, whether files whose names are a problem are left out, with all of their
@@ -191,7 +197,7 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
 
 def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
     """Models in which an image that another model has no map of is a problem."""
-    names = {model: {_key(image) for image, _ in listed.pairs} for model, listed in models.items()}
+    names = {model: {image.key for image, _ in listed.pairs} for model, listed in models.items()}
     for model, listed in models.items():
         lacking = [other for other in models if names[model] - names[other]]
         for other in lacking if not any(each.wrong for each in models.values()) else ():
@@ -199,14 +205,10 @@ def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
             problems = [
                 Problem(path, f"expected a map of that image in {folder}, too, got none", "of which a model has no map")
                 for image, path in listed.pairs
-                if _key(image) not in names[other]
+                if image.key not in names[other]
             ]
             models = {**models, model: models[model]._replace(wrong=[*models[model].wrong, *problems])}
     return models
-
-
-def _key(image: AnomalyImage) -> tuple[str, str]:
-    return image.category, image.name
 
 
 def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
@@ -246,7 +248,7 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
     mapped = {place_of(name) for name in files}
     for name, path in tree.files.items():
         if suffix_of(name) not in MAP_SUFFIXES:
-            if is_note(name) or (suffix_of(name) in SUFFIXES and place_of(name) in mapped):
+            if is_note(name) or (suffix_of(name) in PICTURES and place_of(name) in mapped):
                 left_out[path] = NOTE if is_note(name) else "beside maps"
             else:
                 wanted = "expected a map, as .tiff, .npy, .npz or .png, got another file"

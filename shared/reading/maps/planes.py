@@ -18,6 +18,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from ...extras import extra
+from ..archives import METHODS
 from ..limits import check_size, size_text
 from ..places import PICTURES
 from ..reasons import named
@@ -27,9 +28,8 @@ ARRAY_SUFFIXES = (".tiff", ".tif", ".npy", ".npz")
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
 MASK_SUFFIXES = MAP_SUFFIXES | PICTURES
 _TIFF = ARRAY_SUFFIXES[:2]
-_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, for which which is read with tifffile
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, which is read with tifffile
 _GREY = ("1", "L", "I", "I;16", "I;16B", "F")
-_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the methods of NumPy; others may need gigabytes to unpack
 _Result = TypeVar("_Result")
 _QUIET = logging.NullHandler()  # tifffile's warnings about a file are not printed beside the error
 _WHITE_IS_ZERO, _PALETTE, _INKS = 0, 3, 5  # of PhotometricInterpretation
@@ -203,7 +203,7 @@ def _of_only_member(path: Path, read: Callable[[Any], _Result]) -> _Result:
             infos = archive.infolist()
             if len(infos) != 1:
                 raise ValueError(f"expected one array, got {len(infos)}: {', '.join(archive.namelist()[:9])}")
-            if infos[0].compress_type not in _PACKING:
+            if infos[0].compress_type not in METHODS:
                 raise ValueError("expected an archive as numpy.savez writes it, got another compression")
             with archive.open(infos[0]) as file:
                 return read(file)

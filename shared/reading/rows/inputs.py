@@ -16,6 +16,7 @@ import numpy as np
 from ..archives import Archives
 from ..limits import Limits
 from ..places import files_below, unsigned
+from ..reading import as_paths
 from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, Table, check_names, read_table, whole
 from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
@@ -138,9 +139,8 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
             check_names([str(name).strip() for name in files.columns], limits)
         return Opened(table_of_frame(files))
     paths: list[Path] = []
-    for place in [files] if isinstance(files, (str, os.PathLike)) else files:
-        path = Path(place)
-        path = archives.folder(path) if path.suffix.lower() == ".zip" else path
+    for place in as_paths(files):
+        path = archives.folder(place) if place.suffix.lower() == ".zip" else place
         paths += files_below(path, None) if path.is_dir() else [path]
     limits.check_files(paths)
     by_path = {path: read_table(path, limits=limits) for path in paths}

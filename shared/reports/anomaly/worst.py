@@ -52,5 +52,5 @@ def _covered(model: Model, group: str, content: MapAndMask) -> float:
 def read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
     """The map and the masks of each image, read one by one."""
     read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
-    pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
-    return (read(pairs[one.image.category, one.image.name]) for one in images)
+    pairs = {pair[0].key: pair for pair in model.run.listed.pairs}
+    return (read(pairs[one.image.key]) for one in images)
