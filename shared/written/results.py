@@ -17,6 +17,7 @@ _NUMBERS = {word: number for number, word in WORDS.items()}
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
     """Results as JSON; ±inf becomes "Infinity" or "-Infinity", since JSON has no such number.
 
+    >>> import math
     >>> as_json({"macro_open_f": 0.5, "macro_open_f_threshold": -math.inf})
     '{"macro_open_f": 0.5, "macro_open_f_threshold": "-Infinity"}'
     """
