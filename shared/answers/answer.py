@@ -1,0 +1,248 @@
+"""The types of an answer: numbers, verdicts, figures as data, worst samples and notes, of one model beside its rivals.
+
+An answer is plain data: numbers, texts, lists and pictures as data URLs, so that it can be saved as JSON and compared.
+A face decides how it is shown, never what. Roles name what a mark stands for, and a face gives each its colour:
+"known" and "unknown" samples (or normal and anomalous ones), the models "d1", "d2", …, and the outcomes of boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = Mapping[str, Any]
+MODELS = "d"  # a role "d1" is that of the first model, in the order of the file
+
+
+@dataclass(frozen=True)
+class Number:
+    """A result: its key and value, interval, the better direction, and what it means.
+
+    title: the key in words, such as "FPR at 95 % TPR"
+    meaning: a line on what it means
+    note: what it is of, such as "mean of 3 groups (pooled 0.631)"
+    share: whether it is a share in [0, 1], of which three decimals are shown
+    threshold: of the decisions that it is taken at, as the shortest decimal that makes the same decisions; "" if none
+    best: whether it is the best of all models, or not told apart from the best by a paired comparison
+    """
+
+    key: str
+    value: float | int
+    interval: tuple[float, float] | None = None
+    higher: bool | None = None
+    share: bool = False
+    title: str = ""
+    meaning: str = ""
+    note: str = ""
+    threshold: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A row of a paired comparison: first − second of a key, of a group if `group` is not ""."""
+
+    first: str
+    second: str
+    key: str
+    values: tuple[float, float]
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    better: str  # the name of the better model; "" if there is no clear difference
+    higher: bool | None = None
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results: columns of one length by name, the first of which names the rows.
+
+    shares: the names of columns of shares; best: (row, column) of marked cells; first: how many of its rows are means
+    """
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+    shares: Sequence[str] = ()
+    best: Sequence[tuple[int, str]] = ()
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve, or the values of a histogram's bins: `said` is the text of each point; selected, the model shown."""
+
+    name: str
+    role: str
+    x: Sequence[float]
+    y: Sequence[float]
+    said: Sequence[str] = ()
+    selected: bool = True
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Shares of each side's samples by score: a series has the left ends of the bins, all of one `width`.
+
+    unit: what the axis shows, such as "score, higher is more OOD"; follows: whether the threshold is a line here
+    """
+
+    title: str
+    unit: str
+    series: Sequence[Series]
+    width: float
+    follows: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves over two axes, ordered by value; `follows` names the two numbers of the decisions of its moving point.
+
+    axes: in words; shares: whether both axes are [0, 1]; diagonal: whether chance is drawn
+    """
+
+    title: str
+    axes: tuple[str, str]
+    series: Sequence[Series]
+    follows: tuple[str, str] | None = None
+    shares: tuple[bool, bool] = (True, True)
+    diagonal: bool = False
+    steps: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars divided into parts: counts[row][part], with the role of each part."""
+
+    title: str
+    rows: Sequence[str]
+    parts: Sequence[str]
+    roles: Sequence[str]
+    counts: Sequence[Sequence[int]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Counts of each row by column, shaded by their share of the row."""
+
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: Sequence[Sequence[int]]
+    axes: tuple[str, str] = ("", "")
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of a picture, xyxy in its pixels: its outcome in words, the role of that, and a short label."""
+
+    corners: tuple[float, float, float, float]
+    outcome: str
+    role: str
+    label: str
+    predicted: bool
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image with its boxes, or with its anomaly map and mask drawn into `picture`.
+
+    picture: a data URL of the photograph or the map; "" for a plain ground
+    size: width and height in the units of the boxes
+    said: its errors in words
+    thumbnail: a small data URL for a gallery
+    """
+
+    name: str
+    size: tuple[float, float]
+    picture: str = ""
+    boxes: Sequence[Box] = ()
+    said: str = ""
+    thumbnail: str = ""
+    alt: str = ""
+
+
+Figure = Histogram | Curves | Bars | Matrix
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Samples of a side, the worst first: columns by name, of which the first names the sample."""
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The counts and rates of the decisions `score > t` at each of T thresholds, in ascending order.
+
+    thresholds: texts (T,), each the shortest decimal that makes its decisions; ends: the lowest score above each
+    counts: (T,) by name; rates: the names of counts summed in the numerator and in the denominator, by name
+    values: other numbers (T,) by name; shares: the names of those that are shares
+    table: the name of a count for each row and column, by their names
+    presets: indices of common thresholds by name; the first is the one that is shown
+    promises: sentences on new data, of some presets, with {threshold}
+    rule: the decision in words, such as "OOD if score >"
+    roles: the role of each row of `table`
+    """
+
+    thresholds: Sequence[str]
+    ends: Sequence[float]
+    counts: Mapping[str, Sequence[int]]
+    rates: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+    table: Mapping[str, Mapping[str, str]]
+    presets: Mapping[str, int]
+    rule: str
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    shares: Sequence[str] = ()
+    promises: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a metric says of a model, beside its rivals, if any.
+
+    question: what the metric answers, in words; data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
+    model: the name of the model shown; models: the names of all, in the order of the file
+    leading: at most three keys of headline numbers; numbers: every number of each model, the leading ones first
+    verdicts: a sentence for each rival of the best, the best first; best: the name of the best model
+    differences: the paired comparison, a row for each pair and key
+    side_by_side: the models, or the groups of one model, as rows of one table; tables: all others
+    figures: of the model shown; images: the worst first
+    results: all results as `compute` returns them, by model, with all digits
+    sections: keys of numbers by heading, for what is not leading
+    sentence, citation: for a paper; call: the Python that reproduces the numbers and the verdict
+    """
+
+    metric: str
+    question: str
+    data: str
+    model: str
+    models: Sequence[str]
+    leading: Sequence[str]
+    numbers: Mapping[str, Sequence[Number]]
+    results: Mapping[str, Any]
+    best: str = ""
+    verdicts: Sequence[str] = ()
+    differences: Sequence[Difference] = ()
+    side_by_side: Table | None = None
+    tables: Sequence[Table] = ()
+    sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
+    images: Sequence[Image] = ()
+    decisions: Decisions | None = None
+    worst: Sequence[Worst] = ()
+    notes: Sequence[str] = ()
+    signature: str = ""
+    sentence: str = ""
+    citation: str = ""
+    call: str = ""

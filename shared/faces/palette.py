@@ -1,0 +1,58 @@
+"""The one palette of pages, reports and plots: each colour has one meaning, and data alone have colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Color(NamedTuple):
+    """A colour on light and on dark ground."""
+
+    light: str
+    dark: str
+
+
+TOKENS: Mapping[str, Color] = {
+    "ink": Color("#18181b", "#f4f4f5"),
+    "ink2": Color("#52525b", "#b0b0ba"),
+    "ground": Color("#ffffff", "#111113"),
+    "surface": Color("#ffffff", "#18181b"),
+    "soft": Color("#f6f6f7", "#222226"),
+    "line": Color("#e4e4e7", "#303036"),
+    "edge": Color("#85858f", "#85858f"),
+    "known": Color("#0072b2", "#56b4e9"),  # in-distribution, known, normal; right decisions
+    "unknown": Color("#d55e00", "#f0883e"),  # OOD, unknown, anomalous; objects called known
+    "misplaced": Color("#b98300", "#f5c542"),  # badly placed boxes
+    "d1": Color("#7a3e9d", "#b794f4"),  # models, in the order of the file
+    "d2": Color("#00866b", "#2dd4a7"),
+    "d3": Color("#a87400", "#f5c542"),
+    "bad": Color("#b91c1c", "#fca5a5"),
+    "link": Color("#1d4ed8", "#93c5fd"),
+    "focus": Color("#2563eb", "#60a5fa"),
+}
+DASHES: Mapping[str, str] = {"d1": "solid", "d2": "dash", "d3": "dot"}
+# a role of an answer → its token; a fourth model is ink, all further ones are the edge's grey
+ROLES: Mapping[str, str] = {
+    "right": "known",
+    "missed": "edge",
+    "nothing": "ink2",
+    "ignored": "edge",
+    "d4": "ink",
+}
+
+
+def token(role: str) -> str:
+    """The token of a role.
+
+    >>> token("right"), token("d4"), token("d9"), token("unknown")
+    ('known', 'ink', 'edge', 'unknown')
+    """
+    name = ROLES.get(role, role)
+    return name if name in TOKENS else "edge"
+
+
+def css() -> str:
+    """The tokens as CSS variables: light, and dark in `.dark` or where the system is dark."""
+    light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
+    return f":root{{{light}}}\n.dark{{{dark}}}\n@media (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
