@@ -72,7 +72,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Series:
-    """A curve, or the values of a histogram's bins: `said` is the text of each point; selected, the model shown."""
+    """A curve, or the values of a histogram's bins: `said` is the text of each point; selected, the model shown.
+
+    value: the number beside the name of a curve, such as its AUROC
+    """
 
     name: str
     role: str
@@ -80,6 +83,7 @@ class Series:
     y: Sequence[float]
     said: Sequence[str] = ()
     selected: bool = True
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -216,6 +220,8 @@ class Answer:
     leading: at most three keys of headline numbers; numbers: every number of each model, the leading ones first
     verdicts: a sentence for each rival of the best, the best first; best: the name of the best model
     differences: the paired comparison, a row for each pair and key
+    level: the confidence level of the intervals; caption: how differences were tested, such as "paired bootstrap, 95 %"
+    noun: what a model is called, such as "detector"; over: what numbers are over, such as "mean of 3 sets"
     side_by_side: the models, or the groups of one model, as rows of one table; tables: all others
     figures: of the model shown; images: the worst first
     results: all results as `compute` returns them, by model, with all digits
@@ -234,6 +240,10 @@ class Answer:
     best: str = ""
     verdicts: Sequence[str] = ()
     differences: Sequence[Difference] = ()
+    level: float | None = None
+    caption: str = ""
+    noun: str = "model"
+    over: str = ""
     side_by_side: Table | None = None
     tables: Sequence[Table] = ()
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
