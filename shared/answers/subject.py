@@ -1,0 +1,158 @@
+"""The description of a metric for its answers: which numbers lead, what they mean, and which figures it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..metric.metric import Metric
+from ..metric.results import Summary
+from ..reading.reading import Reading
+from .answer import Decisions, Figure, Image, Table, Worst
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A computation of one model, beside those of its rivals, from which figures, decisions and tables are made.
+
+    columns: the arguments of `compute`, without `groups`
+    state: the metric's reduced state of all samples, with groups pooled
+    options: all options of the metric, by name
+    summary: of all samples or, where there are groups, means over them and the results of each
+    pooled: the summary of all groups together; None without groups
+    reading: names of samples, images and classes, sizes, notes
+    place: the index of the model in the order of the file; its role is f"d{place + 1}"
+    rivals: the computations of the other models, by name
+    photographs: paths of pictures to be put behind boxes and maps, matched by name
+    """
+
+    model: str
+    columns: Mapping[str, Any]
+    state: Mapping[str, Any]
+    options: Mapping[str, Any]
+    summary: Summary
+    reading: Reading
+    pooled: Summary | None = None
+    place: int = 0
+    rivals: Mapping[str, Computed] = field(default_factory=dict)
+    photographs: Sequence[Path] = ()
+
+    @property
+    def role(self) -> str:
+        """The role of the model."""
+        return f"d{self.place + 1}"
+
+    @property
+    def whole(self) -> Summary:
+        """The summary of all samples, with groups pooled: what figures and decisions show."""
+        return self.summary if self.pooled is None else self.pooled
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """The plain results of all samples, with groups pooled."""
+        return self.whole.as_dict()
+
+    @property
+    def all_models(self) -> Sequence[Computed]:
+        """Itself and its rivals, in the order of the file."""
+        return sorted([self, *self.rivals.values()], key=lambda one: one.place)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The work of a resample, in steps of some 25 ns, the time of a metric with one number for a sample.
+
+    sample: for a sample, or an image; a fifth of it more for each number
+    group: for each group, or all samples, before any is counted
+    number: for each number of each group
+    """
+
+    sample: int = 1
+    group: int = 2_000
+    number: int = 1_000
+
+
+@dataclass(frozen=True)
+class Example:
+    """Real data in the metric's folder examples/: a file for each input, options, and photographs behind the images."""
+
+    title: str
+    files: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    photographs: str = ""
+
+
+def _nothing(*_: Any) -> Any:
+    return ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What an answer of a metric says, beside its numbers.
+
+    question: what the metric answers, in words
+    leading: patterns of the keys that lead, in their order; the first three keys that match any are the headline
+    example: the data that the page opens with
+    data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
+    sections: patterns of the keys below each heading; keys that match none are "Others"
+    title, meaning: of a key, in words; "" if there is nothing to say
+    figures, decisions, worst, images, tables, notes: parts of the answer, groups pooled
+    derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
+    settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
+    more_costs: work beyond rows × options, in steps, by what it comes from: `costs.check_cost` bounds each
+    method: how the numbers are computed, as an end of a sentence for a paper
+    images_are_rows: whether a sample is an image, so that resamples draw images
+    """
+
+    metric: type[Metric]
+    question: str
+    leading: Sequence[str]
+    example: Example
+    data: Callable[[Computed], str]
+    sections: Mapping[str, str] = field(default_factory=dict)
+    title: Callable[[str], str] = lambda key: ""
+    meaning: Callable[[str], str] = lambda key: ""
+    figures: Callable[[Computed], Sequence[Figure]] = _nothing
+    decisions: Callable[[Computed], Decisions | None] = lambda computed: None
+    worst: Callable[[Computed], Sequence[Worst]] = _nothing
+    images: Callable[[Computed], Sequence[Image]] = _nothing
+    tables: Callable[[Computed], Sequence[Table]] = _nothing
+    notes: Callable[[Computed], Sequence[str]] = _nothing
+    derive: Callable[[Reading], tuple[Mapping[str, Any], str]] = lambda reading: ({}, "")
+    settle: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda models: (models, "")
+    more_costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, int]] = lambda state, options: {}
+    drawing: Drawing = Drawing()
+    method: str = ""
+    images_are_rows: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the metric."""
+        return self.metric.name
+
+
+_MODULES = {
+    "ood_bench": "ood",
+    "openauc": "open_set",
+    "macro_open_f": "open_set",
+    "micro_open_f": "open_set",
+    "accuracyk": "topk",
+    "autkc": "topk",
+    "openset_detection": "detection",
+    "anomaly_suite": "anomaly",
+}
+
+
+def subject_of(metric: str) -> Subject:
+    """The `Subject` of a metric: that of its name among `SUBJECTS` of its module. Raises ValueError for another name.
+
+    >>> subject_of("openauc").metric.__name__
+    'OpenAUC'
+    """
+    if metric not in _MODULES:
+        raise ValueError(f"metric: expected one of {', '.join(_MODULES)}, got {metric!r}")
+    subjects: Mapping[str, Subject] = import_module(f".{_MODULES[metric]}", __package__).SUBJECTS
+    return subjects[metric]
