@@ -27,6 +27,7 @@ class Computed:
     place: the index of the model in the order of the file; its role is f"d{place + 1}"
     rivals: the computations of the other models, by name
     photographs: paths of pictures to be put behind boxes and maps, matched by name
+    memo: what several parts of an answer are made from, by its name, so that it is computed once
     """
 
     model: str
@@ -39,6 +40,7 @@ class Computed:
     place: int = 0
     rivals: Mapping[str, Computed] = field(default_factory=dict)
     photographs: Sequence[Path] = ()
+    memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def role(self) -> str:
@@ -98,7 +100,8 @@ class Subject:
     example: the data that the page opens with
     data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     sections: patterns of the keys below each heading; keys that match none are "Others"
-    title, meaning: of a key, in words; "" if there is nothing to say
+    title: of a key, in words; "" if there is nothing to say
+    meaning: of a key, with the options of the metric, in words; "" if there is nothing to say
     figures, decisions, worst, images, tables, notes: parts of the answer, groups pooled
     derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
@@ -114,7 +117,7 @@ class Subject:
     data: Callable[[Computed], str]
     sections: Mapping[str, str] = field(default_factory=dict)
     title: Callable[[str], str] = lambda key: ""
-    meaning: Callable[[str], str] = lambda key: ""
+    meaning: Callable[[str, Mapping[str, Any]], str] = lambda key, options: ""
     figures: Callable[[Computed], Sequence[Figure]] = _nothing
     decisions: Callable[[Computed], Decisions | None] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = _nothing

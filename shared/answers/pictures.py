@@ -1,0 +1,300 @@
+"""Pictures of images: photographs by their names, and boxes or anomaly maps drawn over them. Needs Pillow.
+
+Colours lie on photographs, so they are those of dark ground, with a dark edge: a box has that of its role, a map is
+transparent where it is far below the threshold, and goes from violet over magenta to yellow.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image as Pixels
+from PIL import ImageDraw, ImageFont, ImageOps
+
+from ..reading.limits import PAGES, Limits, check_size
+from ..reading.maps.listing import key_of
+from ..reading.maps.maps import resized_map
+from ..reading.places import matched
+from ..reading.reasons import named
+from .answer import Box, Image
+
+SIDE = 1024  # pixels along the longer side of a picture, at most
+THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
+LEAST = 512  # pixels along the longer side of a map, which may have few of its own
+FEW_LABELS = 24  # the most boxes of a picture with labels
+GROUND, INK, CHIP = "#222226", "#f4f4f5", (24, 24, 27)
+DEFECT, REGION = "#56b4e9", "#f0883e"  # the outlines of a true defect and of a found region
+
+
+class Line(NamedTuple):
+    """How boxes of a role are drawn: their colour, dashes (pixels on and off, none if solid), and width."""
+
+    color: str
+    dash: tuple[int, int] | None = None
+    wide: bool = True
+
+
+LINES: Mapping[str, Line] = {
+    "right": Line("#56b4e9", wide=False),
+    "unknown": Line("#f0883e"),
+    "misplaced": Line("#f5c542"),
+    "wrong": Line("#f4f4f5"),
+    "rejected": Line("#f4f4f5", (9, 5)),
+    "missed": Line("#f4f4f5", (2, 4)),
+    "object": Line("#b0b0ba", (2, 4), wide=False),
+    "nothing": Line("#b0b0ba", wide=False),
+}
+HEAT = ((68, 1, 84), (225, 29, 122), (253, 224, 71))  # from 0.4 of the threshold to twice the threshold
+CLEAR = 0.4  # share of the threshold, counted from the lowest score, below which a map is transparent
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+class Photograph(NamedTuple):
+    """A photograph's file, or its archive and its name there."""
+
+    path: Path
+    member: str = ""
+
+
+def photographs(
+    places: Sequence[Path], names: Sequence[str], limits: Limits = PAGES
+) -> list[Photograph | None]:
+    """The photograph of each image, by name, from PNG and JPEG files and .zip archives; None without one.
+
+    A single photograph that no image is named like is that of every image. Raises RefusedError beyond the limits.
+    """
+    limits.check_files(places)
+    files = [Photograph(path, member) for path in places for member in _members(path, limits)]
+    keys = [key_of(PurePosixPath(one.member or one.path.name).with_suffix("").as_posix()) for one in files]
+    at = matched(keys, [*map(key_of, names)], strip=True, cut=True)
+    if len(files) == 1 and at == [None]:
+        return [*files] * len(names)
+    own = {place: one for place, one in reversed([*zip(at, files)])}
+    return [own.get(place) for place in range(len(names))]
+
+
+def _members(path: Path, limits: Limits) -> list[str]:
+    """The names of the photographs in an archive; "" for a file that is one."""
+    if path.suffix.lower() != ".zip":
+        return [""] if path.suffix.lower() in _PHOTOGRAPHS else []
+    with path.open("rb") as file:
+        limits.check_members(path.name, file)
+    with zipfile.ZipFile(path) as archive:
+        members = [name for name in archive.namelist() if PurePosixPath(name).suffix.lower() in _PHOTOGRAPHS]
+    return [name for name in members if not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))]
+
+
+def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) -> tuple[Any, tuple[int, int]]:
+    """A photograph in RGB, at most `side` pixels wide and high, turned upright, and its own width and height.
+
+    Raises RefusedError beyond the limits, and ValueError, with its name, for a file that is no photograph.
+    """
+    name = of.member or limits.shown(of.path)
+    with named(name):
+        if of.member:
+            with zipfile.ZipFile(of.path) as archive:
+                limits.check_unpacked(name, archive.getinfo(of.member).file_size)
+                content = archive.read(of.member)
+        else:
+            content = of.path.read_bytes()
+        with Pixels.open(io.BytesIO(content), formats=["PNG", "JPEG"] if limits is PAGES else None) as image:
+            check_size(image.size)
+            limits.check_unpacked(name, 4 * image.size[0] * image.size[1])
+            upright = ImageOps.exif_transpose(image)
+            if upright.mode.startswith("I;16"):  # Pillow would clip values above 255
+                upright = Pixels.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
+            shown = upright.convert("RGB")
+    size = shown.size
+    shown.thumbnail((side, side))
+    return shown, size
+
+
+def data_url(picture: Any, most: int = 1 << 30) -> str:
+    """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits, or is 256 pixels."""
+    side = max(picture.size)
+    while True:
+        file = io.BytesIO()
+        shown = picture.copy()
+        shown.thumbnail((side, side))
+        shown.save(file, "JPEG", quality=84, subsampling=0, optimize=True)
+        text = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+        if len(text) <= most or side <= 256:
+            return text
+        side = max(256, 3 * side // 4)
+
+
+def drawn(image: Image, side: int = SIDE, *, labels: bool = True) -> Any:
+    """An image of an answer with its boxes, its longer side `side` pixels; of a map, the picture itself."""
+    ground = None
+    if image.picture:
+        ground = Pixels.open(io.BytesIO(base64.b64decode(image.picture.partition(",")[2]))).convert("RGB")
+    if ground is not None and not image.boxes:
+        return ground.resize(_scaled(ground.size, side))
+    return draw_boxes(image.boxes, image.size, ground, side, labels=labels)
+
+
+def draw_boxes(
+    boxes: Sequence[Box], size: tuple[float, float], photograph: Any = None, side: int = SIDE, *, labels: bool = True
+) -> Any:
+    """Draw boxes over a photograph, or over dark ground, the first ones on top.
+
+    Parameters: boxes, the most important first; size, width and height in the units of the boxes; photograph, in RGB;
+    side, pixels of the longer side; labels, whether to write those of boxes that are not right, each where it covers
+    no other one, and as little of other boxes as it can. A label without such a place is left out.
+    Returns a Pillow image.
+    """
+    width, height = _scaled(size if photograph is None else photograph.size, side)
+    picture = Pixels.new("RGB", (width, height), GROUND) if photograph is None else photograph.resize((width, height))
+    draw = ImageDraw.Draw(picture, "RGBA")
+    scale = np.asarray([width / size[0], height / size[1]] * 2)
+    places = [(scale * box.corners).round().astype(int).tolist() for box in boxes]
+    thick = max(2, round(side / 320))
+    for box, place in reversed([*zip(boxes, places)]):
+        line = LINES.get(box.role, LINES["nothing"])
+        _rectangle(draw, place, line, thick if line.wide else max(1, thick - 1))
+    if labels:
+        _write_labels(draw, boxes, places, (width, height), max(12, round(side / 54)))
+    return picture
+
+
+def _rectangle(draw: Any, place: Sequence[int], line: Line, width: int) -> None:
+    """Draw a rectangle with a dark edge."""
+    x1, y1, x2, y2 = place
+    x2, y2 = max(x1 + 1, x2), max(y1 + 1, y2)
+    draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0, 150), width=width + 2)
+    if line.dash is None:
+        draw.rectangle((x1, y1, x2, y2), outline=line.color, width=width)
+        return
+    on, off = (width * part // 2 for part in line.dash)
+    for start in range(x1, x2, on + off):
+        for y in (y1, y2 - width + 1):
+            draw.rectangle((start, y, min(start + on, x2), y + width - 1), fill=line.color)
+    for start in range(y1, y2, on + off):
+        for x in (x1, x2 - width + 1):
+            draw.rectangle((x, start, x + width - 1, min(start + on, y2)), fill=line.color)
+
+
+def _write_labels(
+    draw: Any, boxes: Sequence[Box], places: Sequence[Sequence[int]], size: tuple[int, int], letters: int
+) -> None:
+    font = ImageFont.load_default(letters)
+    written = np.zeros((0, 4))
+    every = np.asarray(places, float).reshape(-1, 4)
+    chosen = [i for i, box in enumerate(boxes) if box.label and box.role != "right"][:FEW_LABELS]
+    for i in chosen:
+        left, top, right, bottom = draw.textbbox((0, 0), boxes[i].label, font=font)
+        width, height = right - left + 8, letters + 7
+        others = np.delete(every, i, axis=0)
+        spots = [
+            (float(_overlaps(spot, others).sum()), order, spot)
+            for order, spot in enumerate(_spots(places[i], width, height, size))
+            if not _overlaps(spot, written).any()
+        ]
+        if not spots:
+            continue
+        x, y, *_ = spot = min(spots)[2]
+        written = np.vstack([written, spot])
+        color = LINES.get(boxes[i].role, LINES["nothing"]).color
+        draw.rectangle(spot, fill=(*CHIP, 225))
+        draw.text((x + 4 - left, y + height // 2), boxes[i].label, fill=color, font=font, anchor="lm")
+
+
+def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:
+    """Rectangles for a label at a box and within the picture, the best first: above, below, beside, inside."""
+    x1, y1, x2, y2 = place
+    corners = [(x, y) for y in (y1 - height - 2, y2 + 2) for x in (x1, x2 - width, (x1 + x2 - width) // 2)]
+    corners += [(x, y) for x in (x2 + 2, x1 - width - 2) for y in (y1, y2 - height)]
+    corners += [(x, y) for y in (y1 + 3, y2 - height - 3) for x in (x1 + 3, x2 - width - 3)]
+    within = [(min(max(0, x), size[0] - width), y) for x, y in corners]
+    beside = [(x, y) for x, y in within if 0 <= y <= size[1] - height and x >= 0]
+    return [(x, y, x + width, y + height) for x, y in beside]
+
+
+def _overlaps(spot: Sequence[float], others: np.ndarray) -> np.ndarray:
+    """The area that a rectangle shares with each of others."""
+    across = np.minimum(spot[2], others[:, 2]) - np.maximum(spot[0], others[:, 0])
+    down = np.minimum(spot[3], others[:, 3]) - np.maximum(spot[1], others[:, 1])
+    return np.asarray(np.maximum(across, 0) * np.maximum(down, 0))
+
+
+def draw_map(
+    score_map: np.ndarray,
+    mask: np.ndarray,
+    threshold: float | None,
+    scale: tuple[float, float],
+    *,
+    void: np.ndarray | None = None,
+    photograph: Any = None,
+    side: int = SIDE,
+) -> Any:
+    """Draw an anomaly map over its photograph, or over its own greys, with the outlines of defects and of regions.
+
+    u = (s − c) / (top − c),  c = low + 0.4 · (t − low),  top = min(high, low + 2 · (t − low))
+
+    Parameters: score_map (H, W); mask (H, W) booleans, the anomalous pixels; threshold t, of the regions score > t, or
+    None to leave them out; scale, the lowest and the highest finite score of all maps; void (H, W) booleans, pixels
+    that do not count; photograph, in RGB, or None; side, pixels of the longer side of the picture.
+    Returns a Pillow image: transparent where u ≤ 0, else violet (0), magenta (½), yellow (1).
+    """
+    width, height = _scaled(score_map.shape[::-1] if photograph is None else photograph.size, side)
+    low, high = scale
+    clipped = np.clip(np.nan_to_num(score_map.astype(np.float64), posinf=high, neginf=low), low, high)
+    way = Pixels.Resampling.NEAREST if max(score_map.shape) <= 64 else Pixels.Resampling.BILINEAR
+    scores = np.asarray(Pixels.fromarray(clipped.astype(np.float32)).resize((width, height), way), np.float64)
+    at = (low + high) / 2 if threshold is None else min(max(threshold, low), high)
+    clear, top = low + CLEAR * (at - low), min(high, low + 2 * (at - low))
+    if photograph is None:
+        grey = 26 + 84 * np.clip((scores - low) / ((at - low) or 1), 0, 1)
+        pixels = np.repeat(grey[..., None], 3, axis=2)
+    else:
+        pixels = np.asarray(photograph.resize((width, height)), np.float64)
+    u = np.clip((scores - clear) / ((top - clear) or 1), 0, 1)[..., None]
+    alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
+    heat = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
+    pixels = pixels * (1 - alpha) + heat * alpha
+    wide = max(1, round(side / 340))
+    if threshold is not None:
+        flagged = score_map > threshold
+        _outline(pixels, _resized(flagged if void is None else flagged & ~void, (height, width)), REGION, wide)
+    _outline(pixels, _resized(mask, (height, width)), DEFECT, wide)
+    return Pixels.fromarray(pixels.round().astype(np.uint8))
+
+
+def _resized(inside: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """A region in another size; a pixel is inside if any of its own is, so that thin regions stay visible."""
+    if shape[0] >= inside.shape[0] and shape[1] >= inside.shape[1]:
+        return resized_map(inside, shape, "nearest")
+    smaller = np.zeros(shape, bool)
+    y, x = np.nonzero(inside)
+    smaller[y * shape[0] // inside.shape[0], x * shape[1] // inside.shape[1]] = True
+    return smaller
+
+
+def _outline(pixels: np.ndarray, inside: np.ndarray, color: str, width: int) -> None:
+    """Colour the inner rim of a region, `width` pixels wide, between two dark edges of one pixel."""
+    inner = inside
+    for _ in range(width):
+        inner = _shrunk(inner)
+    outer = ~_shrunk(np.pad(~inside, 1, constant_values=True))[1:-1, 1:-1]
+    pixels[(outer & ~inside) | (inner & ~_shrunk(inner))] *= 0.35
+    pixels[inside & ~inner] = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _shrunk(inside: np.ndarray) -> np.ndarray:
+    """A region without its outermost pixels; beyond the border is outside."""
+    padded = np.pad(inside, 1)
+    core = padded[1:-1, 1:-1]
+    return np.asarray(core & padded[2:, 1:-1] & padded[:-2, 1:-1] & padded[1:-1, 2:] & padded[1:-1, :-2])
+
+
+def _scaled(size: Sequence[float], side: int) -> tuple[int, int]:
+    """A size whose longer side is `side`."""
+    scale = side / (max(size) or 1)
+    width, height = (max(1, round(scale * length)) for length in size)
+    return width, height
