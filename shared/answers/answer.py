@@ -61,6 +61,7 @@ class Table:
     """A table of results: columns of one length by name, the first of which names the rows.
 
     shares: the names of columns of shares; best: (row, column) of marked cells; first: how many of its rows are means
+    intervals: by column, the interval of each cell or None; higher: by column, whether higher is better
     """
 
     title: str
@@ -68,6 +69,8 @@ class Table:
     shares: Sequence[str] = ()
     best: Sequence[tuple[int, str]] = ()
     first: int = 0
+    intervals: Mapping[str, Sequence[tuple[float, float] | None]] = field(default_factory=dict)
+    higher: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ class Histogram:
 class Curves:
     """Curves over two axes, ordered by value; `follows` names the two numbers of the decisions of its moving point.
 
-    axes: in words; shares: whether both axes are [0, 1]; diagonal: whether chance is drawn
+    axes: in words; shares: whether each axis is [0, 1]; diagonal: whether chance is drawn
+    steps: whether the value of a point holds back to the point before it (plotly's "vh"), in the order of the points
     """
 
     title: str

@@ -26,6 +26,7 @@ class Computed:
     reading: names of samples, images and classes, sizes, notes
     place: the index of the model in the order of the file; its role is f"d{place + 1}"
     rivals: the computations of the other models, by name
+    points: how many points a curve, and how many thresholds the decisions have at most
     photographs: paths of pictures to be put behind boxes and maps, matched by name
     memo: what several parts of an answer are made from, by its name, so that it is computed once
     """
@@ -39,6 +40,7 @@ class Computed:
     pooled: Summary | None = None
     place: int = 0
     rivals: Mapping[str, Computed] = field(default_factory=dict)
+    points: int = 2_000
     photographs: Sequence[Path] = ()
     memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -106,6 +108,9 @@ class Subject:
     derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
     more_costs: work beyond rows × options, in steps, by what it comes from: `costs.check_cost` bounds each
+    threshold: of a key, as the shortest decimal that makes the same decisions; "" for a key without a threshold
+    check: raises ValueError for options that do not suit the columns
+    noun, group: what a model and a group are called
     method: how the numbers are computed, as an end of a sentence for a paper
     images_are_rows: whether a sample is an image, so that resamples draw images
     """
@@ -128,6 +133,10 @@ class Subject:
     settle: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda models: (models, "")
     more_costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, int]] = lambda state, options: {}
     drawing: Drawing = Drawing()
+    threshold: Callable[[Computed, str], str] = lambda computed, key: ""
+    check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda columns, options: None
+    noun: str = "model"
+    group: str = "group"
     method: str = ""
     images_are_rows: bool = False
 
