@@ -1,0 +1,400 @@
+"""Figures that move, by plotly: colours of light ground, which `theme_css` turns into those of the page's theme."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
+from .numbers import brief, decided, number, typographic
+from .palette import DASHES, TOKENS, light
+
+Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
+HEIGHT = 236
+_LINE = 19  # pixels of a line of names
+_NONE = "rgba(0,0,0,0)"
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
+_AXIS = {
+    "fixedrange": True,
+    "zeroline": False,
+    "showgrid": False,
+    "showline": True,
+    "linecolor": light("edge"),
+    "gridcolor": light("line"),
+    "ticks": "outside",
+    "ticklen": 4,
+    "tickcolor": light("edge"),
+}
+_BARE = {"visible": False, "fixedrange": True}
+_LAYOUT = {
+    "template": "none",
+    "paper_bgcolor": _NONE,
+    "plot_bgcolor": _NONE,
+    "height": HEIGHT,
+    "font": {"family": _FONT, "size": 12, "color": light("ink2")},
+    "showlegend": False,
+    "hovermode": "closest",
+    "dragmode": False,
+    "barmode": "stack",
+    "hoverlabel": {
+        "bgcolor": light("ink"),
+        "bordercolor": light("ink"),
+        "align": "left",
+        "font": {"family": _FONT, "size": 12, "color": light("surface")},
+    },
+}
+_HALF = {"range": [-0.01, 1.02], "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.5", "1"], "showgrid": True}
+
+
+def plotly_of(figure: Figure, decisions: Decisions | None = None, place: int = 0) -> go.Figure:
+    """Draw a figure, with the threshold of the decisions at an index where it follows them.
+
+    A title stands above it on the page, and not in it. Names are escaped, since plotly reads them as markup.
+    """
+    traces, layout = _DRAWN[type(figure)](figure, decisions, place)
+    return go.Figure({"data": traces, "layout": {**_LAYOUT, **layout}})
+
+
+def theme_css() -> str:
+    """The rules that give the colours of a figure their values on dark ground, by the text that plotly writes."""
+    rules = []
+    for name, (bright, dark) in TOKENS.items():
+        if bright == dark or (bright == TOKENS["surface"].light and name != "surface"):
+            continue
+        written = "rgb({}, {}, {})".format(*(int(bright[i : i + 2], 16) for i in (1, 3, 5)))
+        for part in ("fill", "stroke"):
+            selectors = f'[style*="{part}: {written}"],[{part}="{written}"],[{part}="{bright}"]'
+            rules.append(f".dark .js-plotly-plot :is({selectors}){{{part}:var(--{name})!important}}\n")
+    return "".join(rules)
+
+
+def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Drawing:
+    """The shares of each side as steps; those left of the threshold are paler, the unknown side is hatched."""
+    left = min(min(series.x) for series in figure.series)
+    right = max(max(series.x) for series in figure.series) + figure.width
+    top = 1.2 * max(max(series.y) for series in figure.series)
+    follows = figure.follows and decisions is not None
+    at = min(max(float(decisions.thresholds[place]), left), right) if follows and decisions is not None else left
+    traces: list[dict[str, Any]] = []
+    for series in figure.series:
+        traces += [
+            {**_steps(series, figure.width, left, at), **_filled(series.role), "opacity": 0.42},
+            {**_steps(series, figure.width, at, right), **_filled(series.role)},
+            {**_steps(series, figure.width, left, right), "line": {"color": light(series.role), "width": 1.5}},
+            _said(series, figure.width),
+        ]
+    notes = _sides(figure, left, right, top)
+    shapes = []
+    if follows and decisions is not None:
+        shapes.append(
+            {
+                "type": "line",
+                **{"x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper"},
+                "line": {"color": light("ink"), "width": 2},
+            }
+        )
+        anchor = "left" if at < left + 0.55 * (right - left) else "right"
+        text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
+        notes.append({**_note(text, at, 1.0, anchor), "yref": "paper", "yanchor": "top"})
+    axis = {**_AXIS, "range": [left, right], "nticks": 8, "tickformat": "~g"}
+    margin = {"l": 6, "r": 6, "t": 4, "b": 24}
+    layout = {"xaxis": axis, "yaxis": {**_BARE, "range": [0, top]}, "annotations": notes, "shapes": shapes}
+    return traces, {**layout, "margin": margin}
+
+
+def _steps(series: Series, width: float, low: float, high: float) -> dict[str, Any]:
+    """The outline of the bins between two scores, down to zero at both ends."""
+    x, y = np.asarray(series.x, np.float64), np.asarray(series.y, np.float64)
+    edges = np.clip(np.stack([x, x + width], axis=1).ravel(), low, high)
+    inside = np.concatenate([edges[:1], edges, edges[-1:]])
+    line = {"width": 0}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "x": inside.tolist(),
+        "y": [0, *np.repeat(y, 2).tolist(), 0],
+        "line": line,
+    }
+
+
+def _filled(role: str) -> dict[str, Any]:
+    """The fill of a side: hatched for the unknown one, else even."""
+    if role == "unknown":
+        pattern = {"shape": "/", "fgcolor": light(role), "bgcolor": _NONE, "size": 6, "solidity": 0.32}
+        return {"fill": "tozeroy", "fillcolor": _NONE, "fillpattern": pattern}
+    return {"fill": "tozeroy", "fillcolor": _faded(role, 0.5)}
+
+
+def _faded(role: str, alpha: float) -> str:
+    """A colour with a share of opacity, as plotly takes it."""
+    color = light(role)
+    return "rgba({},{},{},{})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)), alpha)
+
+
+def _said(series: Series, width: float) -> dict[str, Any]:
+    """Unseen points over the bins, which say their share on hover."""
+    texts = series.said or [
+        f"{number(float(x))} to {number(float(x + width))}: {number(float(y))} of {series.name}"
+        for x, y in zip(series.x, series.y)
+    ]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 8, "color": light(series.role)},
+        "x": [x + width / 2 for x in series.x],
+        "y": [*series.y],
+        "hovertext": [*map(_escaped, texts)],
+        "hoverinfo": "text",
+    }
+
+
+def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dict[str, Any]]:
+    """The name of each side at its curve: of the lower one at its left flank, of the others at their right one."""
+
+    def mean(series: Series) -> float:
+        return float(np.average(series.x, weights=series.y)) if sum(series.y) else left
+
+    span, notes, heights = right - left, [], [0.0]
+    for i, series in enumerate(sorted(figure.series, key=mean)):
+        tall = np.flatnonzero(np.asarray(series.y) > 0.55 * max(series.y))
+        low, high = (tall[0], tall[-1]) if len(tall) else (0, len(series.x) - 1)
+        start, end = float(series.x[low]), float(series.x[high]) + figure.width
+        before = start - left > 0.3 * span and (i == 0 or right - end < 0.2 * span) and len(figure.series) > 1
+        height = float(series.y[low] if before else series.y[high])
+        if not before:  # names on one side stand above each other
+            height = max([height, *(other + 0.1 * top for other in heights if abs(other - height) < 0.1 * top)])
+            heights.append(height)
+        x, anchor = (start - 0.01 * span, "right") if before else (min(end + 0.01 * span, right), "left")
+        if not before and right - end < 0.2 * span:
+            x, anchor, height = right, "right", min(1.1 * max(series.y), 0.85 * top)
+        notes.append(_note(series.name, x, height, anchor))
+    return notes
+
+
+def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
+    """A text at a point, in ink, over what lies behind it."""
+    return {
+        "text": f"<b>{_escaped(brief(text, 34))}</b>",
+        "hovertext": _escaped(text) if len(text) > 34 else None,
+        "x": x,
+        "y": y,
+        "xanchor": anchor,
+        "xshift": 5 if anchor == "left" else -5,
+        "showarrow": False,
+        "borderpad": 0,
+        "bgcolor": "rgba(255,255,255,0.6)",
+        "font": {"size": 12, "color": light("ink")},
+    }
+
+
+def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
+    """The curves, the model shown on top, with names and values in a corner that is free, and the moving point."""
+    traces = []
+    if figure.diagonal:
+        line = {"color": light("edge"), "width": 1, "dash": "dot"}
+        ends = {"x": [0, 1], "y": [0, 1], "hoverinfo": "skip", "showlegend": False}
+        traces.append({"type": "scatter", "mode": "lines", **ends, "line": line})
+    ordered = [*enumerate(figure.series)]
+    for rank, series in sorted(ordered, key=lambda pair: pair[1].selected):
+        traces.append(_curve(figure, series, rank))
+    traces += _moving(figure, decisions, place)
+    x, y = ({**_AXIS, **(_HALF if share else {"tickformat": "~g", "nticks": 5})} for share in figure.shares)
+    x["title"] = {"text": _escaped(figure.axes[0]), "standoff": 2}
+    name = {**_note(figure.axes[1], 0, 1, "left"), "xref": "paper", "yref": "paper", "yanchor": "top"}
+    name |= {"text": _escaped(figure.axes[1]), "font": {"size": 12, "color": light("ink2")}}
+    names, room = _names(figure)
+    margin = {"l": 30 if figure.shares[1] else 52, "r": 10, "t": 6, "b": 38 + room}
+    layout = {"xaxis": x, "yaxis": y, "annotations": [name], "margin": margin, "height": HEIGHT + room}
+    return traces, {**layout, "showlegend": len(figure.series) > 1, "legend": names}
+
+
+def _curve(figure: Curves, series: Series, rank: int) -> dict[str, Any]:
+    title = _listed(series)
+    role = series.role if series.role in DASHES else ""
+    numbers = f"{_quoted(figure.axes[0])} %{{x:.3f}}, {_quoted(figure.axes[1])} %{{y:.3f}}"
+    said = {"text": [*map(_escaped, series.said)]} if series.said else {}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*series.x],
+        "y": [*series.y],
+        "name": f"<b>{title}</b>" if series.selected else title,
+        "legendrank": rank + 1,
+        "line": {
+            "color": light(series.role),
+            "width": 2.6 if series.selected else 1.6,
+            "dash": DASHES.get(role, "solid"),
+            "shape": "vh" if figure.steps else "linear",
+        },
+        "meta": [_escaped(series.name)],
+        "hovertemplate": f"%{{meta[0]}}{'<br>%{text}' if said else ''}<br>{numbers}<extra></extra>",
+        **said,
+    }
+
+
+def _listed(series: Series) -> str:
+    """The name of a curve in the list, and its value."""
+    value = "" if series.value is None else f" {number(series.value)}"
+    return f"{_escaped(brief(series.name))}{value}"
+
+
+def _moving(figure: Curves, decisions: Decisions | None, place: int) -> list[dict[str, Any]]:
+    """The point of the decisions at the threshold at an index."""
+    if decisions is None or figure.follows is None:
+        return []
+    x, y = (decided(decisions, name, place) for name in figure.follows)
+    at = typographic(decisions.thresholds[place])
+    text = ", ".join(f"{name} {number(value)}" for name, value in zip(figure.follows, (x, y)))
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [x],
+            "y": [y],
+            "marker": {"size": 12, "color": light("surface"), "line": {"color": light("ink"), "width": 2.5}},
+            "hovertext": [f"{_escaped(decisions.rule)} {at}<br>{_escaped(text)}"],
+            "hoverinfo": "text",
+            "showlegend": False,
+            "cliponaxis": False,
+        }
+    ]
+
+
+def _names(figure: Curves) -> tuple[dict[str, Any], int]:
+    """Where the list of curves stands: in a corner that no curve crosses, else below; and the room that it takes."""
+    style = {"itemclick": False, "itemdoubleclick": False, "bgcolor": _NONE, "font": {"color": light("ink")}}
+    style |= {"itemwidth": 30, "tracegroupgap": 0}
+    if len(figure.series) < 2:
+        return style, 0
+    letters = max(len(brief(series.name)) + 6 for series in figure.series)
+    width, height = (48 + 7 * letters) / 280, (8 + _LINE * len(figure.series)) / (HEIGHT - 44)
+    points = np.concatenate([_along(series) for series in figure.series])
+    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = (np.where(figure.shares, end, own) for end, own in ((0.0, low), (1.0, high)))
+    points = (points - low) / np.where(high > low, high - low, 1)
+    for right, bottom in ((True, True), (False, False), (True, False), (False, True)):
+        across = points[:, 0] > 1 - width if right else points[:, 0] < width
+        along = points[:, 1] < height if bottom else points[:, 1] > 1 - height
+        if width < 0.8 and height < 0.8 and not np.any(across & along) and (right or bottom):
+            corner = {"x": 0.99 if right else 0.02, "xanchor": "right" if right else "left"}
+            return {**style, **corner, "y": 0.02 if bottom else 0.98, "yanchor": "bottom" if bottom else "top"}, 0
+    room = 6 + _LINE * len(figure.series)
+    return {**style, "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"}, room
+
+
+def _along(series: Series) -> np.ndarray:
+    """Points (N, 2) along a curve, also between its vertices."""
+    vertices = np.asarray([series.x, series.y], np.float64).T
+    steps = np.linspace(0, 1, 21)[:, None, None]
+    return (vertices[:-1] + steps * np.diff(vertices, axis=0)).reshape(-1, 2)
+
+
+def _bars(figure: Bars, decisions: Decisions | None, place: int) -> Drawing:
+    """Each row as a bar of its whole, divided into the shares of its parts, with the counts in them."""
+    counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.parts))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    traces = []
+    for i, (part, role) in enumerate(zip(figure.parts, figure.roles)):
+        texts = [f"{count:,}" if share > 0.06 else "" for count, share in zip(counts[:, i].tolist(), shares[:, i])]
+        hover = [
+            _escaped(f"{row}, {part}: {count:,} ({number(float(share))})")
+            for row, count, share in zip(figure.rows, counts[:, i].tolist(), shares[:, i])
+        ]
+        on = light("on-known" if role in ("known", "right", "nothing", "d4") else "on-unknown")
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "x": shares[:, i].tolist(),
+                "y": [*range(len(figure.rows))],
+                "width": 0.62,
+                "name": _escaped(brief(part, 34)),
+                "marker": {"color": light(role), "line": {"color": light("surface"), "width": 1}},
+                "text": texts,
+                "textposition": "inside",
+                "insidetextanchor": "middle",
+                "textangle": 0,
+                "textfont": {"color": on, "size": 12},
+                "hovertext": hover,
+                "hoverinfo": "text",
+            }
+        )
+    legend = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"}
+    legend |= {"itemclick": False, "itemdoubleclick": False, "traceorder": "normal", "font": {"color": light("ink")}}
+    rows = _LINE * -(-len(figure.parts) // 2)
+    layout = {
+        "xaxis": {**_AXIS, **_HALF, "range": [0, 1]},
+        "yaxis": {**_AXIS, **_category(figure.rows), "showline": False, "ticks": "", "autorange": "reversed"},
+        "height": 52 + 40 * len(figure.rows) + rows,
+        "margin": {"l": 10, "r": 10, "t": 4, "b": 34 + rows},
+    }
+    return traces, {**layout, "showlegend": True, "legend": legend}
+
+
+def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
+    """Counts as cells, shaded by their share of the row."""
+    counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.columns))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    hover = [
+        [
+            _escaped(f"{row}, {column}: {count:,} ({number(float(share))} of the row)")
+            for column, count, share in zip(figure.columns, *pair)
+        ]
+        for row, *pair in zip(figure.rows, counts.tolist(), shares)
+    ]
+    few = len(figure.columns) <= 14
+    trace = {
+        "type": "heatmap",
+        "z": shares.tolist(),
+        "zmin": 0,
+        "zmax": 1,
+        "text": [[f"{count:,}" for count in row] for row in counts.tolist()],
+        "texttemplate": "%{text}" if few else "",
+        "textfont": {"color": light("ink"), "size": 13},
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "colorscale": [[0, _faded("known", 0.04)], [1, _faded("known", 0.5)]],
+        "showscale": False,
+        "xgap": 2 if few else 0,
+        "ygap": 2 if few else 0,
+    }
+    bare = {**_AXIS, "showline": False, "ticks": ""}
+    across = {**bare, **_category(figure.columns), "title": {"text": _escaped(figure.axes[0]), "standoff": 6}}
+    down = {**bare, **_category(figure.rows), "title": {"text": _escaped(figure.axes[1]), "standoff": 6}}
+    height = min(480, 64 + (36 if few else 16) * len(figure.rows))
+    margin = {"l": 10, "r": 10, "t": 4, "b": 40}
+    return [trace], {
+        "xaxis": {**across, "automargin": True},
+        "yaxis": {**down, "autorange": "reversed"},
+        "height": height,
+        "margin": margin,
+    }
+
+
+def _category(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of names, which may be equal."""
+    ticks = [_escaped(brief(name, 22)) for name in names]
+    return {
+        "tickvals": [*range(len(names))],
+        "ticktext": ticks,
+        "automargin": True,
+        "tickfont": {"color": light("ink")},
+    }
+
+
+def _escaped(text: str) -> str:
+    """A text that plotly shows as it is."""
+    return html.escape(text, quote=False)
+
+
+def _quoted(text: str) -> str:
+    """A text within a template of plotly."""
+    return _escaped(text).replace("%{", "% {")
+
+
+_DRAWN: Mapping[type, Any] = {Histogram: _histogram, Curves: _curves, Bars: _bars, Matrix: _matrix}

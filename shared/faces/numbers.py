@@ -1,0 +1,152 @@
+"""Numbers as text on faces, rounded once: a true minus sign where they are read, ASCII where they are copied."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..answers.answer import Answer, Decisions, Table
+from ..metric.numbers import interval_text, number_text, signed_text
+from ..reports.cells import Cell, ResultTable
+from ..reports.rendering import render
+from ..written.directions import direction
+
+
+def number(value: Any) -> str:
+    """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
+
+    Text is unchanged, a missing number is a dash, and a list its numbers.
+
+    >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(5.36e-9), number(None)
+    ('0.704', '1.000', '0.9997', '1,291', '−0.500', '5.36e−09', '–')
+    >>> number("a-b"), number([1, 0.25]), number(True), number(float("inf"))
+    ('a-b', '1, 0.250', 'yes', '∞')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(number, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "–" if math.isnan(value) else typographic("∞" if value > 0 else "-∞")
+    return typographic(f"{value:,}" if isinstance(value, int) else number_text(value))
+
+
+def signed(value: float) -> str:
+    """A difference as text, with its sign.
+
+    >>> signed(0.25), signed(-0.0125), signed(0.0)
+    ('+0.250', '−0.013', '0.000')
+    """
+    return typographic(signed_text(value))
+
+
+def interval(ends: tuple[float, float] | None) -> str:
+    """The ends of an interval; "" without them.
+
+    >>> interval((-0.019, 0.025)), interval(None)
+    ('[−0.019, 0.025]', '')
+    """
+    return "" if ends is None else typographic(interval_text(*ends))
+
+
+def typographic(text: str) -> str:
+    """A text of numbers with minus signs for hyphens, as it is read.
+
+    >>> typographic("-0.394")
+    '−0.394'
+    """
+    return text.replace("-", "−")
+
+
+def typed(text: str) -> str:
+    """A text as it is copied: hyphens for minus signs and dashes.
+
+    >>> typed("−msp: –")
+    '-msp: -'
+    """
+    return text.replace("−", "-").replace("–", "-")
+
+
+def percent(count: int, total: int) -> str:
+    """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
+
+    >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
+    ('68 %', '<1 %', '>99 %', '0 %', '–')
+    """
+    if not total:
+        return "–"
+    share = round(100 * count / total)
+    if share == 0 and count:
+        return "<1 %"
+    return ">99 %" if share == 100 and count < total else f"{share} %"
+
+
+def brief(name: str, most: int = 24) -> str:
+    """A name of at most `most` characters; a longer one has no middle.
+
+    >>> brief("knn"), brief("a_very_long_name_of_a_detector_seed_0", 15)
+    ('knn', 'a_very_…_seed_0')
+    """
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
+
+
+def decided(decisions: Decisions, name: str, place: int) -> float:
+    """A rate or another number of the decisions at the threshold at an index: its counts divided, 0/0 = 0.
+
+    Raises KeyError for a name that is neither a rate nor a value.
+    """
+    if name in decisions.values:
+        return float(decisions.values[name][place])
+    above, below = (sum(decisions.counts[part][place] for part in parts) for parts in decisions.rates[name])
+    return above / below if below else 0.0
+
+
+def ends_of(table: Table) -> dict[str, tuple[str, str]]:
+    """The columns `<name>_low` and `<name>_high` of a table, which are the interval of a column, by its name."""
+    ends = {name: (f"{name}_low", f"{name}_high") for name in table.columns}
+    return {name: both for name, both in ends.items() if {*both} <= {*table.columns}}
+
+
+def markdown(answer: Answer) -> str:
+    """The models or groups side by side as a Markdown table, with three decimals; "" if there is one row."""
+    return _copied(answer, "markdown")
+
+
+def latex(answer: Answer) -> str:
+    """The models or groups side by side as a LaTeX table, with three decimals; "" if there is one row."""
+    return _copied(answer, "latex")
+
+
+def csv_text(answer: Answer) -> str:
+    """The models or groups side by side as CSV, with all digits and columns for intervals; "" if there is one row."""
+    return _copied(answer, "csv")
+
+
+def _copied(answer: Answer, form: str) -> str:
+    table = answer.side_by_side
+    if table is None:
+        return ""
+    return typed(render(_cells(table), form, digits=None if form == "csv" else 3))
+
+
+def _cells(table: Table) -> ResultTable:
+    """The numbers of a table as cells; its first column names the rows, other text is left out."""
+    ends = ends_of(table)
+    first, *names = [name for name in table.columns if name not in {end for both in ends.values() for end in both}]
+    names = [name for name in names if not any(isinstance(value, str) for value in table.columns[name])]
+
+    best = {(row, name) for row, name in table.best}
+
+    def cell(row: int, name: str) -> Cell | None:
+        value = table.columns[name][row]
+        if value is None:
+            return None
+        low, high = (table.columns[end][row] for end in ends[name]) if name in ends else (None, None)
+        share = name in table.shares
+        return Cell(name, value, low=low, high=high, best=(row, name) in best, direction=direction(name), share=share)
+
+    rows = [(str(name), [cell(row, column) for column in names]) for row, name in enumerate(table.columns[first])]
+    return ResultTable(names, rows, "")

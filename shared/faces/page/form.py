@@ -1,0 +1,248 @@
+"""The form of a page, made of the fields of its metric: a control for each option, and links that set them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from ...loading import metric_class, script
+from ...metric.metric import OF_EVERY_METRIC
+from ...texts import texts
+
+# `regions` needs masks with numbered regions, which no picture holds; the results of a page are shares
+HIDDEN = frozenset({"significant_bits", "per_sample", "regions", "percent", *OF_EVERY_METRIC} - {"confidence_level"})
+MAX_TEXT = 500  # characters of an option in a link
+NONE = "none"
+
+
+class Words(NamedTuple):
+    """An option in words, and what it may be, the names of which a person need not type."""
+
+    label: str
+    choices: Sequence[str] = ()
+
+
+WORDS: Mapping[str, Words] = {
+    "average": Words("Average", ("micro", "macro")),
+    "average_precision": Words("Average precision over", ("all", "11-point")),
+    "box_format": Words("Boxes are", ("xyxy", "xywh", "cxcywh")),
+    "budget": Words("Budget counts", ("unknown", "all", "called unknown")),
+    "components": Words("Scores of components"),
+    "conf_list": Words("Confidences of the sweep"),
+    "conf_threshold": Words("Least confidence"),
+    "confidence_level": Words("Level of the intervals"),
+    "count_background": Words("Count unknown boxes on the background"),
+    "decisions": Words("Numbers of the decisions"),
+    "errors": Words("What became of the objects"),
+    "fpr_list": Words("False-positive rates of the correct-classification rate"),
+    "ignore_unknown": Words("Leave out unknown samples"),
+    "ignore_value": Words("Label to leave out"),
+    "image_reduction": Words("Score of an image", ("max", "mean")),
+    "image_threshold": Words("Threshold for images"),
+    "in_value": Words("Label of in-distribution samples"),
+    "integration_limits": Words("Limits of AUPRO"),
+    "iou_threshold": Words("Least overlap (IoU)"),
+    "k_list": Words("Numbers of guesses (k)"),
+    "known_classes": Words("Known classes"),
+    "levels": Words("Judge", ("image", "pixel")),
+    "matching": Words("Objects are matched by", ("iou", "confidence")),
+    "metrics": Words(
+        "Results",
+        (
+            *("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "eer", "pauroc@fpr10", "prr"),
+            *("f1_score", "accuracy_score"),
+        ),
+    ),
+    "min_object": Words("Smallest object, in pixels"),
+    "min_predicted": Words("Smallest predicted component, in pixels"),
+    "num_classes": Words("Number of known classes"),
+    "num_thresholds": Words("Sampled thresholds of AUPRO"),
+    "ood_cost": Words("Cost of an accepted unknown sample"),
+    "out_value": Words("Label of OOD samples"),
+    "per_class": Words("Table of classes"),
+    "per_image": Words("Table of images"),
+    "pimo_bounds": Words("Bounds of AUPIMO"),
+    "pixel_threshold": Words("Threshold for pixels"),
+    "plus_one": Words("Borders count as pixels (VOC)"),
+    "points": Words("Operating points", ("fpr95tpr", "tnr95tpr", "tpr5fpr")),
+    "positive": Words("Positive samples", ("out", "in")),
+    "previously_known": Words("Classes of earlier tasks"),
+    "protocol": Words("Protocol", ("ow-dln", "owod")),
+    "recall_budgets": Words("Budgets of boxes"),
+    "recall_level": Words("Recall of WI"),
+    "risk_metrics": Words("If the least confident are left out", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+    "step": Words("Take every nth score"),
+    "t_list": Words("Thresholds to use instead of all"),
+    "threshold": Words("Threshold of decisions"),
+    "thresholds": Words("Thresholds of the results"),
+    "ties": Words("Equal scores", ("strict", "optimistic", "expected")),
+    "tpr": Words("Share of unknown samples to reject"),
+    "unknown_below": Words("Least confidence of a known class"),
+    "unknown_class_id": Words("Class that means unknown"),
+    "unknown_share": Words("Share of unknown samples to weigh by"),
+}
+# the options that are open; the others are folded
+OPEN: Mapping[str, tuple[str, str]] = {
+    "accuracyk": ("k_list", "ties"),
+    "autkc": ("k_list", "ties"),
+    "macro_open_f": ("t_list", "num_classes"),
+    "micro_open_f": ("t_list", "num_classes"),
+    "openauc": ("tpr", "fpr_list"),
+    "ood_bench": ("metrics", "positive"),
+    "openset_detection": ("known_classes", "unknown_class_id"),
+    "anomaly_suite": ("levels", "integration_limits"),
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a metric: its name, default, the type in its class, and its help."""
+
+    name: str
+    default: Any
+    kind: str
+    help: str
+
+    @property
+    def words(self) -> Words:
+        """The option in words."""
+        return WORDS.get(self.name, Words(self.name))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may have several values."""
+        return "Sequence" in self.kind or self.name in ("known_classes", "previously_known", "recall_budgets")
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is either set or not."""
+        return isinstance(self.default, bool)
+
+    def shown(self, value: Any) -> Any:
+        """The value of its control."""
+        if self.is_flag:
+            return bool(value)
+        if self.words.choices and self.is_list:
+            return [value] if isinstance(value, str) else [str(item) for item in value or ()]
+        if value is None:
+            return NONE if self.words.choices else ""
+        return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+    def parsed(self, value: Any) -> Any:
+        """The value of the option; what cannot be read is passed on, and the metric says what it expects.
+
+        >>> options_of("autkc")["k_list"].parsed("1, 5"), options_of("openauc")["fpr_list"].parsed("")
+        ((1, 5), None)
+        """
+        if self.is_flag:
+            return bool(value)
+        if isinstance(value, (list, tuple)):
+            return tuple(map(str, value))
+        text = str(NONE if value is None else value).strip()
+        if text == NONE:
+            return None if self.words.choices else self.default
+        if not text:
+            return self.default
+        if self.is_list:
+            return tuple(_number(part.strip()) for part in text.split(",") if part.strip())
+        return _number(text)
+
+    def control(self) -> Any:
+        """Its control, labelled in words, with its name second."""
+        label, choices = self.words
+        info = f"{self.name}: {self.help}"
+        shared = {"label": label, "info": info, "value": self.shown(self.default), "elem_id": f"option-{self.name}"}
+        if self.is_flag:
+            return gr.Checkbox(**shared)
+        if choices and self.is_list:
+            return gr.Dropdown([*choices], multiselect=True, allow_custom_value=True, **shared)
+        if choices:
+            choices = [*([NONE] if self.default is None else []), *choices]
+            return gr.Dropdown(choices, allow_custom_value="int" in self.kind, filterable=False, **shared)
+        hint = "numbers with commas" if self.is_list else "automatic" if self.name == "confidence_level" else NONE
+        return gr.Textbox(max_lines=1, placeholder=hint, **shared)
+
+
+def options_of(metric: str) -> dict[str, Option]:
+    """The options that the page of a metric shows, the open ones first."""
+    kinds = {field.name: str(field.type) for field in fields(metric_class(metric))}
+    help_of = argument_help(texts(script(metric)).inputs)
+    defaults = metric_class(metric).options
+    names = [*OPEN[metric], *(name for name in defaults if name not in (*HIDDEN, *OPEN[metric]))]
+    return {name: Option(name, defaults[name], kinds.get(name, ""), one_line(help_of.get(name, ""))) for name in names}
+
+
+def parsed(metric: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a metric that its page shows, from the values of their controls."""
+    return {name: option.parsed(values[name]) for name, option in options_of(metric).items() if name in values}
+
+
+def query_of(metric: str, values: Mapping[str, Any]) -> str:
+    """The query of a link that opens a page with the same options: those that differ from the defaults."""
+    from urllib.parse import urlencode
+
+    entries = {}
+    for name, option in options_of(metric).items():
+        value = values.get(name)
+        if name in values and value != option.shown(option.default):
+            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            entries[name] = text[:MAX_TEXT]
+    return urlencode(entries)
+
+
+def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
+    """The values of controls in the query of a link; what a control cannot hold is left out.
+
+    >>> from_query("ood_bench", {"metrics": "auroc,eer", "positive": "x", "thresholds": "True", "other": "1"})
+    {'metrics': ['auroc', 'eer'], 'thresholds': True}
+    """
+    values: dict[str, Any] = {}
+    for name, option in options_of(metric).items():
+        if name not in query:
+            continue
+        text, choices = str(query[name])[:MAX_TEXT], option.words.choices
+        if option.is_flag:
+            values[name] = text in ("1", "true", "True")
+        elif choices and option.is_list:
+            values[name] = [part.strip() for part in text.split(",") if part.strip()]
+        elif not choices or text in choices or "int" in option.kind:
+            values[name] = text
+    return values
+
+
+def argument_help(inputs: str) -> dict[str, str]:
+    r"""The help of each argument, from the Args section of a metric's docstring.
+
+    >>> argument_help("Args:\n    a, b: what\n        they are.\n    c: other.\n\nReturns:\n    d: no.\n")
+    {'a': 'what they are.', 'b': 'what they are.', 'c': 'other.'}
+    """
+    section = inputs.partition("Args:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w[\w, ]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
+
+
+def one_line(text: str) -> str:
+    """The first sentence, without what a page shows itself.
+
+    >>> one_line("Ks to report. More is said here. Defaults to (1,).")
+    'Ks to report.'
+    """
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", text)[0]
+
+
+def _number(text: str) -> Any:
+    """The text as an int if it is whole, else as a float, else unchanged.
+
+    >>> _number("3"), _number("0.5"), _number("five")
+    (3, 0.5, 'five')
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except (ValueError, OverflowError):
+            continue
+    return text

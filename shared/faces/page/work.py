@@ -1,0 +1,82 @@
+"""Worker processes with a time limit: each visitor has at most one, and it ends when the visitor leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from functools import cache
+from typing import Any, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from . import worker
+from .worker import PageError
+
+WORKERS = 2
+SECONDS = 120.0
+MEMORY = 6_000_000_000  # bytes of addresses of a worker
+T = TypeVar("T")
+_TOO_LONG = f"Stopped after {SECONDS:g} seconds, the limit of a page. The package and the command line have no limit."
+_running: dict[str, Future[Any]] = {}
+_lock = threading.Lock()
+
+
+class Superseded(Exception):
+    """Work that a newer request of the same visitor, or the visitor's leaving, has ended."""
+
+
+@cache
+def pool() -> ProcessPool:
+    """The workers of this process; each starts afresh, since it must not share what the server holds."""
+    return ProcessPool(WORKERS, initializer=_begin, context=multiprocessing.get_context("spawn"))
+
+
+def start() -> None:
+    """Start a worker, so that the first visitor need not wait for its imports."""
+    pool().schedule(worker.warm)
+
+
+async def run(session: str, call: Callable[..., T], *values: Any) -> T:
+    """Call a function of `worker` in a process, in place of what it does for this session.
+
+    Raises PageError with a message for the visitor, and Superseded where nobody waits for the result any more.
+    """
+    leave(session)
+    future: Future[T] = pool().schedule(call, args=values, timeout=SECONDS)
+    with _lock:
+        _running[session] = future
+    try:
+        return await asyncio.wrap_future(future)
+    except (CancelledError, asyncio.CancelledError):
+        future.cancel()
+        raise Superseded from None
+    except TimeoutError:
+        raise PageError(_TOO_LONG) from None
+    except ProcessExpired:
+        raise PageError("There is not enough memory for this.") from None
+    finally:
+        with _lock:
+            if _running.get(session) is future:
+                del _running[session]
+
+
+def leave(session: str) -> None:
+    """End the work of a session."""
+    with _lock:
+        future = _running.pop(session, None)
+    if future is not None:
+        future.cancel()
+
+
+def _begin() -> None:
+    """Bound the memory of a worker, where the system can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, soft if hard == resource.RLIM_INFINITY else hard))

@@ -1,0 +1,302 @@
+"""The work of a page that may be long, in a process that can be ended: reading files, and computing answers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ...answers.answer import Answer
+from ...answers.answers import answers_of
+from ...answers.subject import subject_of
+from ...arrays.arrays import reads_as_number
+from ...loading import metric_class
+from ...metric.metric import OF_EVERY_METRIC
+from ...reading.boxes.classes import class_ids
+from ...reading.census import LeftOutError
+from ...reading.limits import PAGES, RefusedError
+from ...reading.maps.maps import MapSizeError, load
+from ...reading.places import unsigned
+from ...reading.read import READERS, holds
+from ...reading.reading import Reading
+from ...reading.rows.arrays import num_dimensions, runs
+from ...reading.rows.guesses import MadeOf, table_of
+from ...reading.rows.kinds import FLIPPED
+from ...reading.rows.metrics import LAYOUTS
+from ...reading.rows.recognised import wrong_way
+from ...reading.rows.rows import Rows, rows_of
+
+MAX_MODELS = 20
+MAX_WORDS = 2_000  # characters of a message
+_ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
+CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a page asks its worker.
+
+    files: of each input, the paths of each model's files by its name
+    pasted: of each input, pasted cells
+    wishes: names of arrays for some columns, kept if the data have them; the others are guessed
+    choices: of the reader of boxes or maps
+    options: all options that the page shows
+    """
+
+    metric: str
+    files: Sequence[Mapping[str, Sequence[str]]]
+    pasted: Sequence[str] = ()
+    wishes: MadeOf = field(default_factory=dict)
+    read_as: str = "automatic"
+    leave_out: bool = False
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The content of files.
+
+    contents: of each input, in words; first: name, role and first cells of columns
+    offers, made_of: the arrays that each column may be made of, and is made of, by name
+    options: options that follow from the data
+    notes: sentences; error: why nothing can be computed yet
+    out: the things that could be left out, such as "3 rows"; resize: whether maps could be resized to their masks
+    flipped: the names of the scores after wrong signs are flipped, if any is wrong
+    """
+
+    contents: Sequence[str] = ()
+    first: Sequence[tuple[str, str, Sequence[str]]] = ()
+    offers: MadeOf = field(default_factory=dict)
+    made_of: MadeOf = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    error: str = ""
+    out: str = ""
+    resize: bool = False
+    flipped: Sequence[str] = ()
+
+
+class PageError(Exception):
+    """An error in words for a visitor, which names no folder of the server."""
+
+
+def warm() -> None:
+    """Import what the first answer needs, before it is asked for."""
+    for metric in ("ood_bench", "openset_detection", "anomaly_suite"):
+        subject_of(metric)
+
+
+def look(request: Request) -> Look:
+    """Read files, and say what they hold; an error of the data is part of it."""
+    rows: Rows | None = None
+    with TemporaryDirectory() as folder:
+        try:
+            held, rows = _read(request, Path(folder))
+            if rows is not None:
+                if rows.unread is not None and not rows.leaves_out:
+                    number = len(rows.unread.rows)
+                    out = f"{number:,} row{'s' * (number != 1)}"
+                    return _seen(request.metric, rows, error=rows.unread.question, out=out)
+                if rows.missing:
+                    which = " and ".join(rows.missing)
+                    return _seen(request.metric, rows, error=f"Which column holds {which}? Choose it under Columns.")
+                held = rows.reading()
+            return _described(request, held, rows)
+        except Exception as error:
+            text, number = explain(error), getattr(error, "number", 0)
+            out = f"{number:,} file{'s' * (number != 1)}" if isinstance(error, LeftOutError) else ""
+            resize = isinstance(error, MapSizeError)
+            return _seen(request.metric, rows, error=text, out=out, resize=resize)
+
+
+def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer]:
+    """The answers of the models, as of `answers_of`. Raises PageError."""
+    with TemporaryDirectory() as folder:
+        try:
+            held, rows = _read(request, Path(folder))
+            reading = held if rows is None else rows.reading()
+            if len(reading.models) > MAX_MODELS:
+                raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
+            derived = {*subject_of(request.metric).derive(reading)[0]}
+            # what follows from the data is a guess, which the form may have changed
+            implied = {name: value for name, value in reading.options.items() if name not in derived}
+            options = with_class_ids({**request.options, **implied}, reading.classes)
+            reading.check(options)
+            return answers_of(request.metric, reading, options, intervals=intervals)
+        except Exception as error:
+            raise PageError(explain(error)) from None
+
+
+def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
+    """The results of a call of the endpoint, by columns and options by name. Raises PageError."""
+    try:
+        for name, value in (("columns", columns), ("options", options)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(value).__name__}")
+        kind = metric_class(metric)
+        allowed = [name for name in kind.options if name not in ({*OF_EVERY_METRIC} - {"confidence_level"})]
+        others = {name: value for name, value in columns.items() if name not in allowed}
+        options = {**options, **{name: value for name, value in columns.items() if name in allowed}}
+        unknown = [name for name in options if name not in allowed]
+        if unknown:
+            raise TypeError(f"{metric} has no argument {unknown[0]!r}; its options are {', '.join(allowed)}")
+        chosen = kind(**options)
+        chosen.add_batch(**others)
+        return dict(chosen.compute())
+    except Exception as error:
+        raise PageError(explain(error)) from None
+
+
+def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
+    """The reading of boxes or maps, or else the tables of the inputs."""
+    inputs: list[dict[str, list[Path]]] = []
+    for place, models in enumerate(request.files):
+        paths = {name: [*map(Path, sorted(own))] for name, own in models.items()}
+        text = request.pasted[place] if place < len(request.pasted) else ""
+        if text:
+            pasted = folder / f"pasted{place or ''}.csv"
+            pasted.write_text(text, encoding="utf-8")
+            paths = {"pasted": [pasted]}
+        inputs.append(paths)
+    flat = [[path for own in models.values() for path in own] for models in inputs]
+    for paths in flat:
+        PAGES.check_files(paths)
+    if not any(flat):
+        raise ValueError("expected a file, got none")
+    if holds(request.metric, flat):
+        places = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
+        choices = dict(request.choices) | ({"groups": True} if request.metric == "openset_detection" else {})
+        held = READERS[request.metric].read(*places, leave_out=request.leave_out, limits=PAGES, **choices)
+        load(held, PAGES)
+        return held, None
+    rows = rows_of(
+        request.metric,
+        *flat,
+        wishes={name: names for name, names in request.wishes.items() if names},
+        read_as=request.read_as,
+        leave_out=request.leave_out,
+        limits=PAGES,
+    )
+    return Reading(request.metric, {}), rows
+
+
+def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
+    """A look at data that can be computed."""
+    options, reason = subject_of(request.metric).derive(reading)
+    sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
+    notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in sentences)
+    layout = LAYOUTS[request.metric]
+    aurocs = {name: wrong_way(layout, columns) for name, columns in reading.models.items()}
+    turned = {name: value for name, value in aurocs.items() if value is not None}
+    column = layout.scores()
+    names = rows.made_of[column.name] if rows is not None and column is not None else []
+    if len(reading.models) == 1 and turned and names:
+        turned = {names[0]: next(iter(turned.values()))}
+    notes |= dict.fromkeys(
+        f"{name}: AUROC {value:.3f} is below 0.5. If higher scores mean in-distribution here, flip the sign."
+        for name, value in turned.items()
+    )
+    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
+    named = with_class_names({**reading.options, **options}, reading.classes)
+    out = ""
+    if request.leave_out:
+        number = sum(map(len, reading.census.left_out.values()))
+        out = f"{number:,} {'row' if rows is not None else 'file'}{'s' * (number != 1)}"
+    seen = _seen(request.metric, rows, notes=[*notes], options=named, out=out, flipped=flipped)
+    return seen if rows is not None else Look(reading.contents, notes=seen.notes, options=named, out=out)
+
+
+def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
+    """A look at tables: their size, and the role and first cells of each column."""
+    if rows is None:
+        return Look(**others)
+    roles: dict[str, list[str]] = {}
+    first: list[tuple[str, str, Sequence[str]]] = []
+    for column in LAYOUTS[metric].columns:
+        names = rows.made_of.get(column.name, ())
+        table = table_of(column, names or None, rows.tables)
+        numbered = runs(table)
+        for name in names:
+            plain = name if name in table.arrays else unsigned(name).partition("[:,")[0]
+            sign = "minus " if name[:1] == FLIPPED and name != plain else ""
+            for member in numbered.get(plain, [plain]):
+                roles.setdefault(member, []).append(sign + column.role(table.arrays.get(plain)))
+    for table in rows.tables:
+        shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
+        for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):
+            array = table.arrays[name]
+            cells = [_cell(value) for value in array[:_ROWS]] if num_dimensions(array) == 1 else [_shape(array)]
+            first.append((name, ", ".join(roles.get(name, ())), cells))
+    contents = [
+        f"{max((len(array) for array in table.arrays.values()), default=0):,} rows · {len(table.arrays):,} columns"
+        for table in rows.tables
+        if table.arrays
+    ]
+    return Look(contents, first, rows.offers, rows.made_of, **others)
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _shape(array: Any) -> str:
+    return " × ".join(f"{size:,}" for size in np.shape(array)) if isinstance(array, np.ndarray) else f"{len(array):,}"
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def with_class_ids(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+    """Options with ids in place of names of classes. Raises ValueError for a name that is not in the data."""
+    if not classes:
+        return dict(options)
+    named = {}
+    for name in CLASSES:
+        if options.get(name):
+            try:
+                named[name] = tuple(class_ids([str(word) for word in options[name]], classes))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+    return {**options, **named}
+
+
+def with_class_names(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+    """Options with names in place of ids of classes, if every class has one that can be typed in a list."""
+    times = Counter(classes.values())
+    typed = {
+        key: name
+        for key, name in classes.items()
+        if times[name] == 1 and name == name.strip() != "" and "," not in name and not reads_as_number(name)
+    }
+    named = {
+        name: tuple(typed[label] for label in options[name])
+        for name in CLASSES
+        if options.get(name) and {*options[name]} <= {*typed}
+    }
+    return {**options, **named}
+
+
+def explain(error: Exception) -> str:
+    """The message of an error of the data; of any other error, only its type.
+
+    >>> explain(ValueError("/tmp/gradio/1b2c/mask.png: no image")), explain(OSError("/etc"))
+    ('mask.png: no image', 'Something went wrong on our side (OSError). Your data were not changed.')
+    """
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this."
+    if not isinstance(error, (ValueError, TypeError)):
+        return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."
+    text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", str(error))
+    text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders
+    text = re.sub(r"; to leave [^;]*, use leave_out=True, the command's --leave-out", "", text)
+    text = text.replace(" (leave_out=True, --leave-out)", "").encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
