@@ -24,6 +24,7 @@ class Computed:
     summary: of all samples or, where there are groups, means over them and the results of each
     pooled: the summary of all groups together; None without groups
     reading: names of samples, images and classes, sizes, notes
+    groups: the name of each sample's group, "" for none; empty without groups
     place: the index of the model in the order of the file; its role is f"d{place + 1}"
     rivals: the computations of the other models, by name
     points: how many points a curve, and how many thresholds the decisions have at most
@@ -38,6 +39,7 @@ class Computed:
     summary: Summary
     reading: Reading
     pooled: Summary | None = None
+    groups: Sequence[str] = ()
     place: int = 0
     rivals: Mapping[str, Computed] = field(default_factory=dict)
     points: int = 2_000

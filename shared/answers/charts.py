@@ -1,0 +1,139 @@
+"""Figures of scores as data: histograms of the sides, and curves of all models over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..metric.numbers import number_text
+from ..ranking.counts import Side
+from ..ranking.roc import precision_recall_curve, roc_curve
+from .answer import Curves, Histogram, Series, Worst
+from .decisions import said_at
+from .subject import Computed
+
+BINS = 40
+MAX_WORST = 20  # of each side
+Sides = Callable[[Computed], tuple[Side, Side]]  # the positives and the negatives of a model
+Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the decision at each, in words
+
+
+def pooled_note(computed: Computed, group: str) -> str:
+    """A note on groups that are pooled; "" without groups."""
+    return f"all {group}s pooled" if computed.pooled is not None else ""
+
+
+def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], note: str = "") -> Histogram:
+    """The shares of each side's samples in common bins of score; infinite scores are not drawn, as the note says.
+
+    Parameters: title and unit of the scores, in words; name, role and scores of each side.
+
+    >>> drawn = histogram("Scores", "score", [("OOD", "unknown", Side(np.asarray([0.1, 0.9, np.inf])))])
+    >>> drawn.series[0].y, drawn.note
+    ([0.3333333333333333, 0.0, 0.0, 0.0, 0.0, 0.3333333333333333], '1 infinite scores of OOD, not drawn')
+    """
+    scores = {name: np.asarray(side.scores, np.float64) for name, _, side in sides}
+    finite = {name: own[np.isfinite(own)] for name, own in scores.items()}
+    ends = [f(own) for own in finite.values() if len(own) for f in (np.min, np.max)]
+    number = sum(int(side.total) for *_, side in sides)
+    edges = np.histogram_bin_edges([min(ends, default=0.0), max(ends, default=0.0)], bins=min(BINS, 5 + number // 2))
+    series, notes = [], [note] if note else []
+    for name, role, side in sides:
+        own, sizes = scores[name], np.asarray(side.sizes)
+        there = np.isfinite(own)
+        shares = np.histogram(own[there], edges, weights=sizes[there])[0] / max(1, side.total)
+        series.append(Series(name, role, edges[:-1].tolist(), shares.tolist()))
+        left = int(sizes[~there].sum())
+        if left:
+            notes.append(
+                f"{left:,} infinite score{'s' * (left != 1)} of {name} {'is' if left == 1 else 'are'} not drawn"
+            )
+    return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes))
+
+
+def roc(title: str, shown: Computed, sides: Sides, key: str = "", note: str = "") -> Curves:
+    """The ROC curves of all models, with the values of `key`, which are their areas; "" for none."""
+
+    def points(one: Computed) -> Points:
+        positives, negatives = own = sides(one)
+        curve = roc_curve(positives=positives, negatives=negatives, max_points=curve_points(one))
+        return curve["fpr"], curve["tpr"], said_at(curve["threshold"], own, "everything flagged", "nothing flagged")
+
+    series = series_of_models(shown, points, key)
+    return Curves(title, ("FPR", "TPR"), series, ("FPR", "TPR"), diagonal=True, note=note)
+
+
+def precision_recall(title: str, shown: Computed, sides: Sides, key: str = "", note: str = "") -> Curves:
+    """The precision over the recall of all models, with the values of `key`; the note says the precision of chance."""
+
+    def points(one: Computed) -> Points:
+        positives, negatives = own = sides(one)
+        curve = precision_recall_curve(positives=positives, negatives=negatives, max_points=curve_points(one))
+        said = said_at(curve["threshold"], own, "everything flagged", "nothing flagged")
+        return curve["recall"], curve["precision"], said
+
+    positives, negatives = (side.total for side in sides(shown))
+    notes = [note, f"chance is {number_text(positives / (positives + negatives))}"]
+    series, axes = series_of_models(shown, points, key), ("recall", "precision")
+    return Curves(title, axes, series, ("TPR", "precision"), steps=True, note="; ".join(filter(None, notes)))
+
+
+def series_of_models(shown: Computed, points: Callable[[Computed], Points], key: str = "") -> list[Series]:
+    """A curve of each model, in the order of the file, of which that of the model shown is selected.
+
+    Parameters: the model shown; its points, from a computation; key of the number that stands beside each curve.
+    """
+    return [
+        Series(one.model, one.role, *points(one), selected=one.place == shown.place, value=_value(one, key))
+        for one in shown.all_models
+    ]
+
+
+def curve_points(computed: Computed) -> int:
+    """The most points of a curve; its decisions have as many again."""
+    return max(4, computed.points // 2)
+
+
+def worst_of_sides(
+    computed: Computed,
+    scores: np.ndarray,
+    kinds: tuple[np.ndarray, np.ndarray],
+    words: tuple[str, str],
+    more: Mapping[str, Sequence[Any]] = {},
+) -> list[Worst]:
+    """The known samples with the highest scores, and the unknown ones with the lowest.
+
+    Parameters: scores (N,) in the order of the rows; whether each is known, and whether it is unknown; words for them;
+    more columns (N,). Each sample says what share of the other side it is above, or below.
+    """
+    sides = []
+    for i, sign in ((0, 1), (1, -1)):
+        other = np.sort(sign * scores[kinds[1 - i]])
+        rows = np.flatnonzero(kinds[i])
+        rows = rows[np.argsort(-sign * scores[rows], kind="stable")][:MAX_WORST]
+        columns = names_of_rows(computed, rows, len(scores)) | {"score": scores[rows].tolist()}
+        if len(other):
+            beyond = np.searchsorted(other, sign * scores[rows], side="left") / len(other)
+            columns[f"{'higher' if sign > 0 else 'lower'} than … of {words[1 - i]}"] = beyond.tolist()
+        columns |= {name: [column[row] for row in rows] for name, column in more.items()}
+        title = f"{words[i][:1].upper()}{words[i][1:]}, scored {'highest' if sign > 0 else 'lowest'}"
+        if len(rows):
+            sides.append(Worst(title, columns))
+    return sides
+
+
+def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str, list[Any]]:
+    """Columns that name some of `number` samples: their names where known, else their rows from 1, and their groups."""
+    names, groups = computed.reading.samples, computed.groups
+    named = len(names) == number
+    columns: dict[str, list[Any]] = {
+        "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows]
+    }
+    return columns | ({"group": [groups[row] for row in rows]} if len(groups) == number else {})
+
+
+def _value(computed: Computed, key: str) -> float | None:
+    value = computed.results.get(key)
+    return value if isinstance(value, float) else None

@@ -1,0 +1,351 @@
+"""Decisions at thresholds: the thresholds, the counts at each, common ones, and promises on new data.
+
+One convention: a sample is unknown (OOD, anomalous) iff its score > threshold. With s_(1) < s_(2) < … the distinct
+scores, every t in [s_(i), s_(i+1)) makes the same decisions, so s_(i) and the lowest score above it stand for them all.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ranking.counts import Side
+from ..ranking.guarantees import threshold_at_fpr
+from .answer import Decisions
+
+MAX_PLACES = 17  # decimals of a threshold, beyond which no float needs more
+RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "TPR": (["TP"], ["TP", "FN"]),
+    "FPR": (["FP"], ["FP", "TN"]),
+    "precision": (["TP"], ["TP", "FP"]),
+    "F1": (["TP", "TP"], ["TP", "TP", "FP", "FN"]),
+    "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
+}
+THRESHOLD = "threshold"
+AT_TPR, AT_FPR, BEST_F1 = "95 % TPR", "5 % FPR", "best F1"
+PROMISED = (1, 5, 10)  # percent of new known samples
+CONFIDENCE = 95  # percent
+MAX_PROMISED = 100_000  # known samples; exact guarantees take seconds for a million
+KINDS = {"unknown": "unknown", "known, right class": "known", "known, wrong class": "wrong"}  # and their roles
+_ENDS = ("accepted", "rejected")
+OPEN_SET_TABLE = {kind: {end: f"{kind}, {end}" for end in _ENDS} for kind in KINDS}
+_UNKNOWN, _RIGHT, _WRONG = ([*row.values()] for row in OPEN_SET_TABLE.values())
+OPEN_SET_RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "unknown rejected": (_UNKNOWN[1:], _UNKNOWN),
+    "unknown accepted": (_UNKNOWN[:1], _UNKNOWN),
+    "known accepted": ([_RIGHT[0], _WRONG[0]], [*_RIGHT, *_WRONG]),
+    "right class": (_RIGHT[:1], [*_RIGHT, *_WRONG]),
+    "accuracy, K + 1 classes": ([_UNKNOWN[1], _RIGHT[0]], [*_UNKNOWN, *_RIGHT, *_WRONG]),
+}
+
+Counts = Mapping[str, np.ndarray]
+Values = Callable[[np.ndarray, Counts], Mapping[str, Sequence[float]]]  # of ascending thresholds and their counts
+
+
+def number_at(decisions: Decisions, name: str, place: int) -> float:
+    """A rate, a value, a count or the threshold itself at an index; a rate of nothing is 0.0.
+
+    >>> table = {"OOD": {"called OOD": "TP", "called in-distribution": "FN"}}
+    >>> decisions = Decisions(["0.5"], [0.6], {"TP": [3], "FN": [1]}, {"TPR": (["TP"], ["TP", "FN"])}, table, {}, "")
+    >>> number_at(decisions, "TPR", 0), number_at(decisions, "threshold", 0)
+    (0.75, 0.5)
+    """
+    if name == THRESHOLD:
+        return float(decisions.thresholds[place])
+    if name in decisions.rates:
+        above, below = (sum(decisions.counts[part][place] for part in parts) for parts in decisions.rates[name])
+        return above / below if below else 0.0
+    return (decisions.values if name in decisions.values else decisions.counts)[name][place]
+
+
+def place_of(decisions: Decisions, typed: float) -> int:
+    """The index of the decisions score > typed; where thresholds are left out, as `note` says, that of the next higher.
+
+    >>> place_of(Decisions(["0.1", "0.4"], [0.35, 0.9], {}, {}, {}, {}, ""), 0.2)
+    0
+    """
+    return min(bisect_right(decisions.ends, typed), len(decisions.ends) - 1)
+
+
+def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
+    """The shortest decimal t with low ≤ t < high; if no score lies between them, it makes the same decisions as `low`.
+
+    Parameters: low, finite or −inf (then any t below `high` will do); high, above low; single, whether scores are
+    float32: then t rounded to float32 has to make the same decisions.
+
+    >>> plain_threshold(0.3912, 0.3953), plain_threshold(-1.1827, -1.18), plain_threshold(0.1, 0.1 + 1e-12)
+    ('0.392', '-1.182', '0.1')
+    """
+    if math.isinf(low) and low > 0:
+        return "inf"
+    if low == -math.inf:
+        low = -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
+    numerator, denominator = low.as_integer_ratio()
+    for places in range(MAX_PLACES):
+        whole = -(-numerator * 10**places // denominator)  # rounded up, since the float below may print as `low` itself
+        for text in (_decimal(whole - 1, places), _decimal(whole, places)):
+            values = [float(text), *([float(np.float32(float(text)))] if single else [])]
+            if len(text) <= MAX_PLACES and all(low <= value < high for value in values):
+                return text
+    return repr(low)
+
+
+def _decimal(whole: int, places: int) -> str:
+    digits = f"{abs(whole):0{places + 1}d}"
+    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    return f"{'-' if whole < 0 else ''}{text}"
+
+
+def threshold_text(threshold: float, sides: Sequence[Side]) -> str:
+    """A threshold as the shortest decimal that makes the same decisions on the samples of all sides; ±inf as such.
+
+    >>> threshold_text(1 / 3, [Side(np.asarray([0.5, 0.9])), Side(np.asarray([0.1, 1 / 3]))])
+    '0.4'
+    """
+    if math.isinf(threshold):
+        return str(threshold)
+    return plain_threshold(threshold, float(next_higher(np.asarray([threshold]), sides)[0]), single=_is_single(sides))
+
+
+def said_at(thresholds: Sequence[float], sides: Sequence[Side], all_flagged: str, none_flagged: str) -> list[str]:
+    """The decision at each vertex of a curve, in words; the threshold named makes the same decisions as the vertex.
+
+    >>> said_at([0.9, 0.4, float("-inf")], [Side(np.asarray([0.4, 0.45, 0.9]))], "all flagged", "nothing flagged")
+    ['nothing flagged', 'score > 0.4', 'all flagged']
+    """
+    ends, single = next_higher(np.asarray(thresholds, np.float64), sides).tolist(), _is_single(sides)
+    return [
+        none_flagged
+        if end == math.inf
+        else all_flagged
+        if at == -math.inf
+        else f"score > {plain_threshold(at, end, single=single)}"
+        for at, end in zip(thresholds, ends)
+    ]
+
+
+def above(side: Side, thresholds: np.ndarray) -> np.ndarray:
+    """Count the samples of a side that score above each threshold."""
+    places = np.searchsorted(np.asarray(side.scores, np.float64), thresholds, side="right")
+    return side.total - np.asarray(side.below(places))
+
+
+def next_higher(thresholds: np.ndarray, sides: Sequence[Side]) -> np.ndarray:
+    """The lowest score of any side above each threshold; inf where there is none."""
+    higher = np.full(len(thresholds), np.inf)
+    for side in sides:
+        scores = np.append(np.asarray(side.scores, np.float64), np.inf)
+        higher = np.minimum(higher, scores[np.searchsorted(scores[:-1], thresholds, side="right")])
+    return higher
+
+
+def thresholds_of(unknown: Side, known: Sequence[Side], points: int) -> np.ndarray:
+    """−inf and each distinct finite score; of more than `points`, only those just below the unknown samples, ascending.
+
+    For each distinct score s of an unknown sample, that is the next lower score of any sample, −inf where s is the
+    lowest: the scores above it are s and higher, as at the metrics' own operating points.
+    """
+    sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
+    distinct = [np.append(side[:1], side[1:][side[1:] != side[:-1]]) for side in sides]
+    if max(map(len, distinct)) <= points + 2:  # with both infinities; so millions are not sorted again
+        scores = np.unique(np.concatenate(distinct))
+        scores = scores[np.isfinite(scores)]
+        if len(scores) <= points:
+            return np.append(-np.inf, scores)
+    scores = distinct[0][distinct[0] > -np.inf]  # no threshold has −inf above it
+    lower = np.full(len(scores), -np.inf)
+    for side in sides:
+        places = np.searchsorted(side, scores, side="left")
+        lower = np.maximum(lower, np.where(places > 0, np.append(side, -np.inf)[places - 1], -np.inf))
+    return np.unique(lower)
+
+
+def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
+    """Thresholds that at most 1, 5 or 10 % of new known samples exceed, with 95 % confidence, by percentage.
+
+    Empty for more than `MAX_PROMISED` samples; a percentage that needs more samples than there are is left out.
+    """
+    if not 0 < sum(side.total for side in known) <= MAX_PROMISED:
+        return {}
+    scores = np.concatenate([np.asarray(side.repeated(), np.float64) for side in known])
+    promises = {}
+    for percent in PROMISED:
+        try:
+            at = threshold_at_fpr(scores, percent / 100, CONFIDENCE / 100)
+        except ValueError:  # too few scores for this promise
+            continue
+        if np.isfinite(at):
+            promises[percent] = at
+    return promises
+
+
+def binary_decisions(
+    positive: Side,
+    negative: Side,
+    words: tuple[str, str],
+    *,
+    values: Values = lambda thresholds, counts: {},
+    promise: bool = True,
+    first: str = AT_TPR,
+    points: int = 2_000,
+    drawn: Sequence[float] = (),
+    note: str = "",
+) -> Decisions:
+    """The decisions of a detector of positive samples.
+
+    Parameters: both sides; words for them; values at ascending thresholds; promise, whether to promise rates on new
+    data, for which samples must be independent; first, the preset that is shown; points, the most thresholds; drawn,
+    thresholds of a curve's points, which are kept; note on what the decisions are of.
+
+    >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> decisions = binary_decisions(out, inside, ("OOD", "in-distribution"))
+    >>> decisions.thresholds, decisions.presets, number_at(decisions, "FPR", 3)
+    (['0.091', '0.1', '0.4', '0.6', '1'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
+    """
+    sides = positive, negative
+    promised = promised_thresholds([negative]) if promise else {}
+    thresholds = np.union1d(thresholds_of(positive, [negative], points), [*promised.values()])
+    tp, fp = above(positive, thresholds), above(negative, thresholds)
+    total, others = positive.total, negative.total
+    presets: dict[str, int] = {}
+    reached = np.flatnonzero(100 * tp >= 95 * total)
+    if len(reached):
+        presets[AT_TPR] = int(reached[-1])
+    within = np.flatnonzero(100 * fp <= 5 * others)
+    if len(within) and tp[within[0]]:  # the highest threshold with that many true positives
+        presets[AT_FPR] = int(np.flatnonzero(tp == tp[within[0]])[-1])
+    if len(tp):
+        presets[BEST_F1] = last_best(2 * tp / (total + tp + fp))
+    presets = {name: presets[name] for name in sorted(presets, key=lambda name: name != first)}
+    names = {one: f"called {one}" for one in words}
+    cells = iter(("TP", "FN", "FP", "TN"))
+    return _decisions(
+        thresholds,
+        sides,
+        {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp},
+        presets,
+        values,
+        promised,
+        points,
+        drawn,
+        rates=RATES,
+        table={one: {names[called]: next(cells) for called in words} for one in words},
+        rule=f"{words[0]} if score >",
+        roles=dict(zip(words, ("unknown", "known"))),
+        note=note,
+        words=words,
+    )
+
+
+def open_set_decisions(
+    sides: Sequence[Side],
+    thresholds: np.ndarray,
+    presets: Callable[[np.ndarray, Counts], Mapping[str, int]],
+    *,
+    values: Values = lambda thresholds, counts: {},
+    points: int = 2_000,
+    drawn: Sequence[float] = (),
+    note: str = "",
+) -> Decisions:
+    """The decisions of open-set recognition: a sample is rejected as unknown iff its score > threshold.
+
+    Parameters: the unknown, the correctly and the wrongly classified known samples; ascending thresholds; presets, of
+    the thresholds and the counts at each; all others as of `binary_decisions`.
+    """
+    promised = promised_thresholds(sides[1:])
+    thresholds = np.union1d(thresholds, [*promised.values()])
+    counts: dict[str, np.ndarray] = {}
+    for kind, side in zip(KINDS, sides):
+        rejected = above(side, thresholds)
+        counts |= dict(zip(OPEN_SET_TABLE[kind].values(), (side.total - rejected, rejected)))
+    known = sum(side.total for side in sides[1:])
+    enough = np.flatnonzero(20 * (counts[_RIGHT[0]] + counts[_WRONG[0]]) >= 19 * known)
+    chosen = {**presets(thresholds, counts), **({"95 % of known accepted": int(enough[0])} if len(enough) else {})}
+    return _decisions(
+        thresholds,
+        sides,
+        counts,
+        chosen,
+        values,
+        promised,
+        points,
+        drawn,
+        rates=OPEN_SET_RATES,
+        table=OPEN_SET_TABLE,
+        rule="unknown if score >",
+        roles=KINDS,
+        note=note,
+        words=("unknown", "known"),
+    )
+
+
+def _decisions(
+    thresholds: np.ndarray,
+    sides: Sequence[Side],
+    counts: Counts,
+    presets: dict[str, int],
+    values: Values,
+    promised: Mapping[int, float],
+    points: int,
+    drawn: Sequence[float],
+    *,
+    words: tuple[str, str],
+    note: str,
+    **others: Any,
+) -> Decisions:
+    """Decisions at ascending thresholds, of which at most some `points` are kept, with the presets and drawn ones."""
+    known, names = sum(side.total for side in sides[1:]), {}
+    for percent, at in promised.items():
+        names[percent] = f"at most {percent} % of new {words[1]} samples"
+        presets[names[percent]] = int(np.searchsorted(thresholds, at))
+    if len(thresholds) > points:
+        # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
+        places = np.searchsorted(thresholds, drawn)
+        must = np.union1d([*presets.values()], places[places < len(thresholds)]).astype(int)
+        kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
+        note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
+    else:
+        kept = np.arange(len(thresholds))
+    at, single = thresholds[kept], _is_single(sides)
+    ends = next_higher(at, sides)
+    here = {name: column[kept] for name, column in counts.items()}
+    return Decisions(
+        thresholds=[plain_threshold(low, high, single=single) for low, high in zip(at.tolist(), ends.tolist())],
+        ends=ends.tolist(),
+        counts={name: column.tolist() for name, column in here.items()},
+        presets={name: int(np.searchsorted(kept, place)) for name, place in presets.items()},
+        values={name: [*map(float, column)] for name, column in values(at, here).items()},
+        promises={names[percent]: _promise(percent, *words, known) for percent in promised},
+        note=note,
+        **others,
+    )
+
+
+def _promise(percent: int, positive: str, negative: str, total: int) -> str:
+    return (
+        f"A sample is called {positive} if its score exceeds {{threshold}}, a threshold that was set on {total:,} "
+        f"{negative} samples: with {CONFIDENCE} % confidence, at most {percent} % of new {negative} samples "
+        "of the same distribution exceed it (order statistics; Wilks, 1941)."
+    )
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Indices of at most `most` of `length` items, evenly spread, including the first and the last.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
+
+
+def last_best(values: np.ndarray) -> int:
+    """The last index of the highest value: of ascending thresholds, the highest with it."""
+    return len(values) - 1 - int(np.argmax(values[::-1]))
+
+
+def _is_single(sides: Sequence[Side]) -> bool:
+    return all(np.asarray(side.scores[:0]).dtype == np.float32 for side in sides)
