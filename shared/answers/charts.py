@@ -47,9 +47,7 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], not
         series.append(Series(name, role, edges[:-1].tolist(), shares.tolist()))
         left = int(sizes[~there].sum())
         if left:
-            notes.append(
-                f"{left:,} infinite score{'s' * (left != 1)} of {name} {'is' if left == 1 else 'are'} not drawn"
-            )
+            notes.append(f"{left:,} infinite scores of {name}, not drawn")
     return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes))
 
 
@@ -117,7 +115,7 @@ def worst_of_sides(
         if len(other):
             beyond = np.searchsorted(other, sign * scores[rows], side="left") / len(other)
             columns[f"{'higher' if sign > 0 else 'lower'} than … of {words[1 - i]}"] = beyond.tolist()
-        columns |= {name: [column[row] for row in rows] for name, column in more.items()}
+        columns |= {name: [column[row] for row in rows.tolist()] for name, column in more.items()}
         title = f"{words[i][:1].upper()}{words[i][1:]}, scored {'highest' if sign > 0 else 'lowest'}"
         if len(rows):
             sides.append(Worst(title, columns))
@@ -129,9 +127,9 @@ def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str
     names, groups = computed.reading.samples, computed.groups
     named = len(names) == number
     columns: dict[str, list[Any]] = {
-        "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows]
+        "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows.tolist()]
     }
-    return columns | ({"group": [groups[row] for row in rows]} if len(groups) == number else {})
+    return columns | ({"group": [groups[row] for row in rows.tolist()]} if len(groups) == number else {})
 
 
 def _value(computed: Computed, key: str) -> float | None:

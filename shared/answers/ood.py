@@ -1,4 +1,4 @@
-"""Answers of ood_bench: are out-of-distribution samples told apart from in-distribution ones?"""
+"""Answers of ood_bench: how well out-of-distribution samples are told apart from in-distribution ones."""
 
 from __future__ import annotations
 
