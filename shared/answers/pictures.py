@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image as Pixels
-from PIL import ImageDraw, ImageFont, ImageOps
+from PIL import Image as Pixels, ImageDraw, ImageFont, ImageOps
 
 from ..reading.limits import PAGES, Limits, check_size
 from ..reading.maps.listing import key_of
@@ -62,9 +61,7 @@ class Photograph(NamedTuple):
     member: str = ""
 
 
-def photographs(
-    places: Sequence[Path], names: Sequence[str], limits: Limits = PAGES
-) -> list[Photograph | None]:
+def photographs(places: Sequence[Path], names: Sequence[str], limits: Limits = PAGES) -> list[Photograph | None]:
     """The photograph of each image, by name, from PNG and JPEG files and .zip archives; None without one.
 
     A single photograph that no image is named like is that of every image. Raises RefusedError beyond the limits.
@@ -75,7 +72,7 @@ def photographs(
     at = matched(keys, [*map(key_of, names)], strip=True, cut=True)
     if len(files) == 1 and at == [None]:
         return [*files] * len(names)
-    own = {place: one for place, one in reversed([*zip(at, files)])}
+    own = dict(reversed([*zip(at, files)]))
     return [own.get(place) for place in range(len(names))]
 
 
@@ -188,8 +185,7 @@ def _write_labels(
     every = np.asarray(places, float).reshape(-1, 4)
     chosen = [i for i, box in enumerate(boxes) if box.label and box.role != "right"][:FEW_LABELS]
     for i in chosen:
-        left, top, right, bottom = draw.textbbox((0, 0), boxes[i].label, font=font)
-        width, height = right - left + 8, letters + 7
+        width, height = round(draw.textlength(boxes[i].label, font=font)) + 8, letters + 7
         others = np.delete(every, i, axis=0)
         spots = [
             (float(_overlaps(spot, others).sum()), order, spot)
@@ -202,7 +198,7 @@ def _write_labels(
         written = np.vstack([written, spot])
         color = LINES.get(boxes[i].role, LINES["nothing"]).color
         draw.rectangle(spot, fill=(*CHIP, 225))
-        draw.text((x + 4 - left, y + height // 2), boxes[i].label, fill=color, font=font, anchor="lm")
+        draw.text((x + 4, y + height // 2), boxes[i].label, fill=color, font=font, anchor="lm")
 
 
 def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:

@@ -1,0 +1,612 @@
+"""Answers of openset_detection: what became of each box, the confidence threshold, and the images with most errors."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..detection.boxes import DetectionState
+from ..detection.closed_set import closed_set_note, closed_set_summary
+from ..detection.errors import FALSE_POSITIVES, FATES, MISSED, NEARBY
+from ..detection.openset_detection import OpenSetDetection
+from ..detection.outcomes import IS_RIGHT, counts_above
+from ..extras import extra
+from ..reading.boxes.classes import class_words, with_names_in_tables
+from ..reading.boxes.reading import BoxReading, guessed_options
+from ..reading.limits import COMMANDS
+from ..reading.reading import Reading
+from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series, Table
+from .decisions import THRESHOLD, last_best, plain_threshold, spread
+from .subject import Computed, Example, Subject
+
+FOUND, OBJECT = "found", "object"
+OF_NO_OBJECT = ("duplicate", "background called known", "background called unknown")  # which no fate counts
+_KINDS = (*FALSE_POSITIVES, FOUND)
+_MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
+ROLES = {  # of a box by its kind; all other kinds lie on nothing
+    FOUND: "right",
+    OBJECT: "object",
+    MISSED: "missed",
+    "badly placed": "misplaced",
+    "known called another known": "wrong",
+    "known called unknown": "rejected",
+    "unknown called known": "unknown",
+    "both, known called another known": "misplaced",
+    "both, known called unknown": "misplaced",
+    "both, unknown called known": "misplaced",
+}
+_LAST = {kind: place for place, kind in enumerate((FOUND, *OF_NO_OBJECT), 1)}  # drawn below the errors on objects
+MOST_IMAGES, MOST_BOXES = 48, 60
+PICTURES = 2_800_000  # characters of all pictures of an answer
+_MOST_CONFUSED, _MOST_MODELS, _MOST_LEVELS = 10, 4, 400
+
+
+class ErrorBox(NamedTuple):
+    """A box to draw.
+
+    box: x1, y1, x2, y2
+    kind: "found" or one of `FALSE_POSITIVES` for a prediction; "missed" for an object, or "object" for the object that
+        the preceding prediction is compared with
+    label: the predicted class, or the class of the object
+    score: the confidence, None for an object
+    true_label: the class of the object that it matched or is compared with, None if there is none
+    """
+
+    box: tuple[float, float, float, float]
+    kind: str
+    label: int
+    score: float | None
+    true_label: int | None
+
+
+class BoxErrors:
+    """Fates of all objects and errors of all predictions, matched as the metric matches them.
+
+    fates: the number of objects with each of `FATES`
+    kinds: the number of predictions with each of `FALSE_POSITIVES`
+    confused: the number of unknown objects of one class (first) that were called a known class (second)
+    by_class: the table by class, with fates
+    errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
+
+    Raises ValueError for an iou_threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, state: DetectionState, options: Mapping[str, Any]) -> None:
+        without: dict[str, Any] = {"conf_list": None, "recall_level": None, "confidence_level": None}
+        prepared = OpenSetDetection(**{**options, **without, "recall_budgets": (), "errors": True}).prepare(state)
+        errors, outcomes = prepared.errors, prepared.matched.outcomes
+        assert errors is not None
+        self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
+        # the original boxes: with plus_one, the boxes of `outcomes` are larger
+        confident = state["predictions"][:, 4] >= outcomes.boxes.rules.conf_threshold
+        self._corners = state["predictions"][confident, :4]
+        self._by_image = {fate: errors.by_image[f"{fate[0]} objects {fate[1]}"] for fate in FATES}
+        self._kinds = np.where(IS_RIGHT[outcomes.outcome], _KINDS.index(FOUND), errors.kinds)  # −1: it counts nowhere
+        counts = outcomes.boxes.counts
+        self.fates = {fate: int(counts @ column) for fate, column in self._by_image.items()}
+        self.kinds = {kind: int(counts @ errors.by_image[f"FP {kind}"]) for kind in FALSE_POSITIVES}
+        self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
+        self._false = {kind: errors.by_image[f"FP {kind}"] for kind in OF_NO_OBJECT}
+        wrong = [column for (_, fate), column in self._by_image.items() if fate != FOUND]
+        self.errors = np.sum([*wrong, *self._false.values()], axis=0)
+        rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
+        pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
+        self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
+
+    def fates_of(self, image: int) -> dict[tuple[str, str], int]:
+        """The number of objects of an image with each fate that occurs in it."""
+        return {fate: int(column[image]) for fate, column in self._by_image.items() if column[image]}
+
+    def false_of(self, image: int) -> dict[str, int]:
+        """The number of false positives of an image with each kind of `OF_NO_OBJECT` that occurs in it."""
+        return {kind: int(column[image]) for kind, column in self._false.items() if column[image]}
+
+    def worst(self, number: int) -> list[int]:
+        """The indices of the images with the most errors, the worst first; of equal ones the first."""
+        order = np.argsort(-self.errors, kind="stable").tolist()
+        return [place for place in order[:number] if self.errors[place]]
+
+    def boxes(self, image: int) -> list[ErrorBox]:
+        """The boxes of an image: the predictions that count, the most confident first, then missed objects."""
+        boxes = self._outcomes.boxes
+        start, end = np.searchsorted(boxes.image, [image, image + 1]).tolist()
+        order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
+        drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
+        start, end = np.searchsorted(boxes.object_image, [image, image + 1]).tolist()
+        missed = start + np.flatnonzero(np.isin(self._errors.fates[start:end], _MISSED))
+        return [*drawn, *(self._object(row, MISSED) for row in missed.tolist())]
+
+    def examples(self) -> list[tuple[str, int, list[ErrorBox]]]:
+        """The most confident false positive of each kind that occurs, and the largest missed object.
+
+        Returns its kind, the index of its image, and the boxes to draw, for each.
+        """
+        boxes, examples = self._outcomes.boxes, []
+        for place, kind in enumerate(FALSE_POSITIVES):
+            rows = np.flatnonzero(self._errors.kinds == place)
+            if len(rows):
+                row = int(rows[np.argmax(boxes.predictions[rows, 4])])
+                examples.append((kind, int(boxes.image[row]), self._prediction(row)))
+        missed = np.flatnonzero(np.isin(self._errors.fates, _MISSED))
+        if len(missed):
+            sides = self._references[missed, 2:4] - self._references[missed, :2]
+            row = int(missed[np.argmax(sides[:, 0] * sides[:, 1])])
+            examples.append((MISSED, int(boxes.object_image[row]), [self._object(row, MISSED)]))
+        return examples
+
+    def _prediction(self, row: int) -> list[ErrorBox]:
+        """A prediction and, if it is poorly localised, the object that it should have matched."""
+        kind = _KINDS[self._kinds[row]]
+        about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
+        score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
+        own = int(self._references[about, 4]) if about >= 0 else None
+        box = ErrorBox(tuple(self._corners[row].tolist()), kind, int(label), score, own)
+        return [box, self._object(about, OBJECT)] if kind.startswith(("badly", "both")) else [box]
+
+    def _object(self, row: int, kind: str) -> ErrorBox:
+        *corners, label = self._references[row, :5].tolist()
+        return ErrorBox(tuple(corners), kind, int(label), None, None)
+
+
+def errors_of(computed: Computed) -> BoxErrors | None:
+    """The errors of a computation; None where an iou_threshold below 1/10 leaves none to tell."""
+    if "errors" not in computed.memo:
+        state: Any = computed.state
+        is_told = computed.options["iou_threshold"] >= NEARBY
+        computed.memo["errors"] = BoxErrors(state, computed.options) if is_told else None
+    errors: BoxErrors | None = computed.memo["errors"]
+    return errors
+
+
+def shown_boxes(boxes: Sequence[ErrorBox], names: Mapping[int, str]) -> list[Box]:
+    """At most `MOST_BOXES` boxes of an image: errors on objects first, then right boxes, then boxes on nothing.
+
+    The least confident ones are left out. Parameters: boxes, of `BoxErrors`; names of classes by id.
+
+    >>> box = ErrorBox((0, 0, 1, 1), "unknown called known", 0, 0.5, 6)
+    >>> shown_boxes([box], {0: "zero", 6: "six"})[0].outcome
+    'called zero (0.50), is six: unknown called known'
+    """
+    ranked = sorted(boxes, key=lambda box: _LAST.get(box.kind, 0))[:MOST_BOXES]
+    return [_shown(box, names) for box in ranked]
+
+
+def _shown(box: ErrorBox, names: Mapping[int, str]) -> Box:
+    name = names.get(box.label, str(box.label))
+    role = ROLES.get(box.kind, "nothing")
+    if box.score is None:
+        label = f"{name}, missed" if box.kind == MISSED else ""
+        return Box(box.box, f"{name}: missed" if label else name, role, label, False)
+    own = "" if box.true_label is None else f", is {names.get(box.true_label, str(box.true_label))}"
+    words = "right" if box.kind == FOUND else box.kind
+    return Box(box.box, f"called {name} ({box.score:.2f}){own}: {words}", role, name, True)
+
+
+_WORDS = {
+    ("unknown", "called known"): "unknown called known",
+    ("known", "called unknown"): "known called unknown",
+    ("known", "called another known"): "wrong class",
+    ("unknown", "badly placed"): "badly placed",
+    ("known", "badly placed"): "badly placed",
+    ("unknown", "both"): "badly placed and misnamed",
+    ("known", "both"): "badly placed and misnamed",
+    ("unknown", "missed"): "unknown missed",
+    ("known", "missed"): "known missed",
+    "duplicate": "duplicate",
+    "background called known": "nothing called known",
+    "background called unknown": "nothing called unknown",
+}
+
+
+def errors_in_words(errors: BoxErrors, image: int) -> str:
+    """The errors of an image, such as "2 unknown called known, 1 wrong class"."""
+    counts = Counter[str]()
+    own: dict[Any, int] = {**errors.fates_of(image), **errors.false_of(image)}
+    for kind, words in _WORDS.items():
+        counts[words] += own.get(kind, 0)
+    return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
+
+
+def images(computed: Computed, number: int = MOST_IMAGES) -> list[Image]:
+    """The images with the most errors, the worst first, each with its boxes, its photograph if there is one, and a
+    thumbnail.
+
+    Parameters: number, the most images.
+    """
+    errors = errors_of(computed)
+    if errors is None or "counts" in computed.state:
+        return []
+    with extra("cli"):
+        from .pictures import THUMBNAIL, data_url, draw_boxes, photographs, read_photograph
+    reading, rows = computed.reading, errors.worst(number)
+    names = reading.images or [*map(str, range(len(errors.errors)))]
+    words = class_words(reading.classes, computed.options["unknown_class_id"])
+    own = photographs(computed.photographs, names) if computed.photographs else _photographs(computed)
+    limits = reading.archives.limits if reading.archives is not None else COMMANDS
+    sides = computed.state["predictions"], computed.state["references"]
+    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as YOLO's
+    images = []
+    for row in rows:
+        every = errors.boxes(row)
+        boxes, photo, of = shown_boxes(every, words), None, own[row] if own else None
+        # the picture is scaled to the size that the data set says, in which boxes lie
+        size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
+        if of is not None:
+            photo, its_size = read_photograph(of, limits=limits)
+            size = size or its_size
+        size = (1.0, 1.0) if are_shares else size or _reach(every)
+        said = errors_in_words(errors, row)
+        left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
+        images.append(
+            Image(
+                names[row],
+                size,
+                "" if photo is None else data_url(photo, PICTURES // len(rows)),
+                boxes,
+                said + left,
+                data_url(draw_boxes(boxes, size, photo, THUMBNAIL, labels=False)),
+                f"{names[row]}: {said}",
+            )
+        )
+    return images
+
+
+def _photographs(computed: Computed) -> list[Any]:
+    """The photographs that the reader has found beside the boxes."""
+    from .pictures import Photograph
+
+    if not isinstance(computed.reading, BoxReading):
+        return []
+    dataset = next(iter(computed.reading.detections.values())).dataset
+    return [None if path is None else Photograph(Path(path)) for path in dataset.paths]
+
+
+def _reach(boxes: Iterable[ErrorBox]) -> tuple[float, float]:
+    """The size of an image that holds all boxes, with a margin."""
+    width, height = (1.03 * max([1.0, *(box.box[end] for box in boxes)]) for end in (2, 3))
+    return width, height
+
+
+_PARTS = (  # of bars: the fate of an object, in words, and its role
+    ("found", "found", "right"),
+    ("called another known", "wrong class", "wrong"),
+    ("called unknown", "called unknown", "rejected"),
+    ("called known", "called known", "unknown"),
+    ("badly placed", "badly placed", "misplaced"),
+    ("both", "badly placed and misnamed", "misplaced"),
+    ("missed", "missed", "missed"),
+)
+_SIDES = ("unknown", "known")
+CALLED = ("its class", "a wrong known class", "unknown", "badly placed", "missed")
+
+
+def figures(computed: Computed) -> list[Figure]:
+    """Bars of the fates of objects, matrices of what they were called, and curves over the confidence threshold."""
+    errors = errors_of(computed)
+    if errors is None:
+        return [*curves(computed)]
+    return [fates(computed), called(errors), *_confusions(computed, errors), *curves(computed)]
+
+
+def fates(computed: Computed) -> Bars:
+    """What became of known and of unknown objects, of each of at most four models."""
+    models = [one for one in computed.all_models if one is computed or len(computed.rivals) < _MOST_MODELS]
+    own = {one.model: errors for one in models if (errors := errors_of(one)) is not None}
+    kept = [part for part in _PARTS if any(each.fates.get((side, part[0])) for each in own.values() for side in _SIDES)]
+    rows = [(side, name) for side in _SIDES for name in own]
+    return Bars(
+        "Where the objects went",
+        [f"{side} objects" + (f", {name}" if len(own) > 1 else "") for side, name in rows],
+        [words for _, words, _ in kept],
+        [role for *_, role in kept],
+        [[own[name].fates.get((side, fate), 0) for fate, *_ in kept] for side, name in rows],
+        "A badly placed box overlaps its object by at least 0.1." if any(p[2] == "misplaced" for p in kept) else "",
+    )
+
+
+def called(errors: BoxErrors) -> Matrix:
+    """What each object was called, and what boxes on nothing say; badly placed boxes may be misnamed, too."""
+    of = errors.fates
+    both = {side: of[side, "badly placed"] + of[side, "both"] for side in _SIDES}
+    known = [of["known", fate] for fate in ("found", "called another known", "called unknown")]
+    return Matrix(
+        "What objects were called",
+        ["known", "unknown", "nothing there"],
+        CALLED,
+        [
+            [*known, both["known"], of["known", MISSED]],
+            [0, of["unknown", "called known"], of["unknown", "found"], both["unknown"], of["unknown", MISSED]],
+            [0, *(errors.kinds[f"background called {side}"] for side in ("known", "unknown")), 0, 0],
+        ],
+        ("object", "called"),
+    )
+
+
+def _confusions(computed: Computed, errors: BoxErrors) -> list[Matrix]:
+    """The known classes that unknown objects were called, of the classes most often involved."""
+    if not errors.confused:
+        return []
+    by_side = [Counter[int](), Counter[int]()]
+    for pair, count in errors.confused.items():
+        for side, label in zip(by_side, pair):
+            side[label] += count
+    rows, columns = (sorted(label for label, _ in side.most_common(_MOST_CONFUSED)) for side in by_side)
+    names = class_words(computed.reading.classes, computed.options["unknown_class_id"])
+    counts = [[errors.confused[row, column] for column in columns] for row in rows]
+    every, shown = sum(errors.confused.values()), sum(map(sum, counts))
+    return [
+        Matrix(
+            "Called known, as what",
+            [names.get(label, str(label)) for label in rows],
+            [names.get(label, str(label)) for label in columns],
+            counts,
+            ("unknown object", "called"),
+            f"{every:,} unknown objects" if every == shown else f"{shown:,} of {every:,} unknown objects called known",
+        )
+    ]
+
+
+class Levels(NamedTuple):
+    """Numbers of the predictions that exceed each of T thresholds, in ascending order; the last leaves none.
+
+    ends: (T,) the lowest confidence that is counted at each, inf at the last
+    below: (T,) the next lower confidence of a prediction, −inf below the lowest
+    counts, values: (T,) the eight counts, and U-Recall, WI and A-OSE
+    note: how many of all confidences these are, "" for all
+    """
+
+    ends: np.ndarray
+    below: np.ndarray
+    counts: Mapping[str, list[int]]
+    values: Mapping[str, list[float]]
+    note: str = ""
+
+
+def levels_of(computed: Computed) -> Levels:
+    """The numbers above each confidence that occurs, or above 400 of them.
+
+    Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
+    """
+    if "levels" not in computed.memo:
+        state: Any = computed.state
+        confidence = state["predictions"][:, 4]
+        every = np.unique(confidence[np.isfinite(confidence) & (confidence >= computed.options["conf_threshold"])])
+        at = spread(len(every) + 1, _MOST_LEVELS)
+        ends = np.append(every, np.inf)[at]
+        options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
+        by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
+        prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends.tolist()}).prepare(state)
+        results = prepared.rates()
+        sweep = prepared.tables(results)["sweep"]
+        counts = counts_above(prepared.matched.outcomes, results, ends.tolist())
+        computed.memo["levels"] = Levels(
+            ends,
+            np.append(-np.inf, every)[at],
+            {name: np.asarray(column).tolist() for name, column in counts.items()},
+            {name: [*map(float, column)] for name, column in sweep.items() if name in _OVER_CONFIDENCE},
+            "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds",
+        )
+    levels: Levels = computed.memo["levels"]
+    return levels
+
+
+_OVER_CONFIDENCE = ("U-Recall", "WI", "A-OSE")
+_NOT_OF_SWEEPS = frozenset({"per_class", "per_image", "errors", "recall_budgets", "confidence_level"})
+
+
+def _matched_otherwise(computed: Computed) -> str:
+    """A note where boxes are matched by IoU in the numbers, but by confidence over thresholds; "" elsewhere."""
+    by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
+    return "matched by confidence here, so the ends may differ from the numbers, matched by IoU" if by_iou else ""
+
+
+def curves(computed: Computed) -> list[Curves]:
+    """U-Recall, WI and A-OSE of each model over the confidence threshold."""
+    figures = []
+    for name in _OVER_CONFIDENCE:
+        drawn = [(one, levels_of(one)) for one in computed.all_models if name in one.results]
+        series = [
+            # at the last threshold nothing is left
+            Series(one.model, one.role, own.ends[:-1].tolist(), own.values[name][:-1], selected=one is computed)
+            for one, own in drawn
+            if name in own.values and len(own.ends) > 1
+        ]
+        if series:
+            title, axes = f"{name} over the confidence threshold", ("confidence threshold", name)
+            shares, note = (False, name == "U-Recall"), _matched_otherwise(computed)
+            figures.append(Curves(title, axes, series, (THRESHOLD, name), shares, steps=True, note=note))
+    return figures
+
+
+def decisions(computed: Computed) -> Decisions:
+    """The counts of boxes and objects at each confidence threshold, and U-Recall, WI and A-OSE."""
+    levels = levels_of(computed)
+    # any number above the next lower confidence, whether a box is to reach it or to exceed it
+    above = np.nextafter(levels.below, np.inf, where=np.isfinite(levels.below), out=levels.below.copy())
+    sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
+    tp, fp, fn = (np.asarray(levels.counts[f"{name}_known"]) for name in ("TP", "FP", "FN"))
+    return Decisions(
+        thresholds=[plain_threshold(low, high) for low, high in zip(above.tolist(), levels.ends.tolist())],
+        ends=levels.ends.tolist(),
+        counts={f"{name}_{side}": levels.counts[f"{name}_{side}"] for side in sides for name in ("TP", "FN", "FP")},
+        rates={
+            **{f"{side} objects found": ([f"TP_{side}"], [f"TP_{side}", f"FN_{side}"]) for side in sides},
+            **{f"{side} predictions right": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
+        },
+        table={
+            f"{side} objects": {"found": f"TP_{side}", "not found": f"FN_{side}", "false positives": f"FP_{side}"}
+            for side in sides
+        },
+        presets={"every box": 0, "best F1 of known objects": last_best(2 * tp / np.maximum(2 * tp + fp + fn, 1))},
+        rule="boxes of confidence >",
+        values={name: column for name, column in levels.values.items() if name in computed.results},
+        shares=["U-Recall"],
+        roles={f"{side} objects": side for side in sides},
+        note="; ".join(filter(None, [_matched_otherwise(computed), levels.note])),
+    )
+
+
+def tables(computed: Computed) -> list[Table]:
+    """Tables by class, of the kinds of errors, and others in the results, with the names of images and classes."""
+    reading, results = computed.reading, dict(computed.results)
+    errors = errors_of(computed)
+    if errors is not None:
+        missed = sum(count for (_, fate), count in errors.fates.items() if fate == MISSED)
+        kinds = {**errors.kinds, MISSED: missed}
+        if "U-Recall" not in results:  # nothing is called unknown: the last class is unknown
+            kinds = {kind: count for kind, count in kinds.items() if not kind.endswith("called unknown")}
+        by_class = {name: column for name, column in errors.by_class.items() if name != "called unknown"}
+        by_class = by_class if "U-Recall" in results else {name: column[:-1] for name, column in by_class.items()}
+        results = {"per_class": by_class, "errors": {"error": [*kinds], "count": [*kinds.values()]}, **results}
+    of = SimpleNamespace(names=reading.images, classes=reading.classes, sizes=reading.sizes)
+    named = with_names_in_tables(results, of, computed.options)
+    titles = {"per_class": "Classes", "errors": "Kinds of errors", "sweep": "Confidences", "per_image": "Images"}
+    return [Table(title, named[key], _SHARES) for key, title in titles.items() if key in named]
+
+
+_SHARES = ("Precision", "Recall", "AP", "U-Recall")
+
+
+def data(computed: Computed) -> str:
+    """The number of images and objects, in words."""
+    results = computed.results
+    images = len(computed.state["num_references"])
+    known, unknown = (int(results[f"total_{side}"]) for side in ("known", "unknown"))
+    return f"{images:,} images, {known + unknown:,} objects: {known:,} known, {unknown:,} unknown"
+
+
+def notes(computed: Computed) -> list[str]:
+    """A sentence where fates of objects do not exist."""
+    if computed.options["iou_threshold"] >= NEARBY:
+        return []
+    return ["Boxes that overlap by less than 0.1 are not called badly placed, so at this IoU there are no fates."]
+
+
+def derive(reading: Reading) -> tuple[Mapping[str, Any], str]:
+    """The known classes and the unknown class, guessed from the classes of the boxes, and the reason."""
+    if isinstance(reading, BoxReading):
+        return reading.options, " ".join(reading.guesses)
+    columns = reading.models.values()
+    try:
+        predicted, true = ({*_labels(own[side] for own in columns)} for side in ("predictions", "references"))
+    except (ValueError, TypeError, LookupError):  # which the metric reports
+        return {}, ""
+    return guessed_options(predicted, true, reading.classes)
+
+
+def _labels(several: Iterable[Iterable[Any]]) -> Iterable[int]:
+    for rows in (rows for column in several for rows in column):
+        if isinstance(rows, Mapping):
+            yield from np.asarray(rows["labels"]).tolist()
+        else:
+            yield from (int(row[-1]) for row in np.asarray(rows, dtype=np.float64).tolist())
+
+
+def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
+    """The models without the results that need a prediction called unknown, if none can be, and the reason."""
+    first = next(iter(models.values()))
+    metric = OpenSetDetection(**first.options)
+    unknown = metric.unknown_class_id
+    labels = (one.state["predictions"][:, 5] for one in models.values())
+    is_listed = unknown in first.reading.classes or (
+        isinstance(first.reading, BoxReading)
+        and any(one.unknown_class_id is not None for one in first.reading.detections.values())
+    )
+    if metric.unknown_below is not None or is_listed or any((own == unknown).any() for own in labels):
+        return models, ""
+    of = partial(closed_set_summary, metric=metric)
+    settled = {
+        name: replace(one, summary=of(one.summary), pooled=None if one.pooled is None else of(one.pooled))
+        for name, one in models.items()
+    }
+    note = closed_set_note("unknown_class_id", "unknown_below")
+    return settled, f"{note[:1].upper()}{note[1:]}."
+
+
+def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:
+    """The steps of matching, which takes some 3 µs for each pair of boxes of an image, and of each class."""
+    pairs = int(np.sum(state["num_predictions"] * state["num_references"]))
+    classes = len(np.unique(state["predictions"][:, 5])) + len(options["known_classes"] or ())
+    return {
+        "pairs of a prediction and an object of its image": 120 * pairs,
+        "known and predicted classes": 50_000 * classes,
+    }
+
+
+_MEANINGS = {
+    "U-Recall": "share of the unknown objects that are found and called unknown",
+    "WI": "known objects called unknown, for each known object",
+    "A-OSE": "errors of any kind, for each object",
+    "Precision(Known)": "share of the predictions of known classes that are right",
+    "Recall(Known)": "share of the known objects that are found",
+}
+_MEANINGS_OWOD = {
+    "U-Recall": "share of the unknown objects that are found and called unknown",
+    "WI": "how much unknown objects lower the precision of the known classes",
+    "WI(OWOD)@0.8": "share of the predictions of known classes that lie on unknown objects, at a recall of 0.8",
+    "A-OSE": "unknown objects called known",
+    "A-OSE(detections)": "predictions of known classes on unknown objects",
+    "U-AP": "average precision of unknown",
+    "mAP": "mean average precision of the known classes, as Pascal VOC",
+    "mAP(previously known)": "the same over the classes of earlier tasks",
+    "mAP(newly known)": "the same over the new classes",
+    "Precision(U)": "share of the predictions called unknown that are right",
+    "U-F1": "F1 of unknown",
+    "Precision(K)": "precision, mean over the known classes",
+    "Recall(K)": "recall, mean over the known classes",
+}
+
+
+def meaning(key: str, options: Mapping[str, Any]) -> str:
+    """The meaning of a result, by the protocol; "" if its name says it.
+
+    >>> meaning("A-OSE", {"protocol": "owod"}), meaning("fate(unknown, missed)", {"protocol": "owod"})
+    ('unknown objects called known', 'share of the unknown objects that are missed')
+    """
+    if fate := re.fullmatch(r"fate\((\w+), (.+)\)", key):
+        words = {"both": "badly placed and misnamed", "called another known": "called another known class"}
+        return f"share of the {fate[1]} objects that are {words.get(fate[2], fate[2])}"
+    if gain := re.fullmatch(r"Δ(.+?)\((.+)\)", key):
+        return f"gain of {gain[1]} if the error “{gain[2]}” were corrected"
+    if recall := re.fullmatch(r"AR@(\d+)", key):
+        return f"average recall of objects with {recall[1]} predictions in each image"
+    return (_MEANINGS_OWOD if options["protocol"] == "owod" else _MEANINGS).get(key, "")
+
+
+SUBJECTS = {
+    "openset_detection": Subject(
+        OpenSetDetection,
+        "Are known objects found, and unknown objects called unknown?",
+        ("U-Recall", "mAP", "WI", "A-OSE", r"Recall\(Known\)", r"Precision\(Known\)"),
+        Example(
+            "Pasted digits, 6 to 9 unknown",
+            ("predictions.zip", "references.zip"),
+            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
+            "photographs.zip",
+        ),
+        data,
+        {
+            "Rates": r"(U-|m)?(AP|AR@|Recall|Precision|A-OSE|WI|F1).*",
+            "Errors": r"(Δ|fate\().*",
+            "Counts": r"(TP|FP|FN|total)_.*",
+        },
+        meaning=meaning,
+        figures=figures,
+        decisions=decisions,
+        images=images,
+        tables=tables,
+        notes=notes,
+        derive=derive,
+        settle=settle,
+        more_costs=more_costs,
+        images_are_rows=True,
+    )
+}
