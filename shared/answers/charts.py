@@ -124,7 +124,7 @@ def worst_of_sides(
 
 def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str, list[Any]]:
     """Columns that name some of `number` samples: their names where known, else their rows from 1, and their groups."""
-    names, groups = computed.reading.samples, computed.groups
+    names, groups = computed.reading.samples or computed.reading.images, computed.groups
     named = len(names) == number
     columns: dict[str, list[Any]] = {
         "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows.tolist()]

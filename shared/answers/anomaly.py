@@ -1,0 +1,363 @@
+"""Answers of anomaly_suite: curves of images, pixels and regions, decisions on pixels, and the images judged worst."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..anomaly import words
+from ..anomaly.anomaly_suite import AnomalySuite, check_levels
+from ..anomaly.aupro import mean_overlap, pro_curve
+from ..anomaly.maps import level_sides
+from ..arrays.checks import as_fractions
+from ..extras import extra
+from ..ranking.counts import Side
+from ..ranking.operating_points import parse_point
+from ..ranking.roc import roc_curve, thinned
+from ..reading.limits import COMMANDS
+from ..reading.maps.maps import Maps
+from .answer import Bars, Curves, Decisions, Figure, Image, Table, Worst
+from .charts import Points, curve_points, histogram, pooled_note, roc, series_of_models, worst_of_sides
+from .decisions import BEST_F1, binary_decisions, said_at, threshold_text
+from .subject import Computed, Drawing, Example, Subject
+
+WORDS = ("anomalous", "normal")
+MOST_IMAGES = 48
+PICTURES = 2_800_000  # characters of all pictures of an answer
+_MOST_KINDS = 12
+_FINE = 100  # times as many points of a PRO curve, of which only a small part may be drawn
+_ENDS = ("everything flagged", "nothing flagged")
+
+
+def sides(computed: Computed, level: str) -> tuple[Side, Side]:
+    """Scores of the anomalous and of the normal images or pixels."""
+    if level not in computed.memo:
+        computed.memo[level] = level_sides(computed.state, level)
+    both: tuple[Side, Side] = computed.memo[level]
+    return both
+
+
+def levels_of(computed: Computed) -> list[str]:
+    """The levels of the results, pixels first."""
+    return sorted({*check_levels(computed.options["levels"])}, reverse=True)
+
+
+def threshold_of(computed: Computed, level: str) -> float | None:
+    """The threshold of the decisions on images or pixels: as chosen, else of the best F1; None if there is none."""
+    chosen: float | None = computed.options[f"{level}_threshold"]
+    return computed.results.get(f"{level}_f1_max_threshold") if chosen is None else float(chosen)
+
+
+def figures(computed: Computed) -> list[Figure]:
+    """The PRO curve, ROC curves of each level, scores of images, and decisions on each kind of image."""
+    levels, note = levels_of(computed), pooled_note(computed, SUBJECT.group)
+    figures: list[Figure] = []
+    if "pixel" in levels:
+        figures += [pro(computed, note)]
+    for level in levels:
+        drawn = roc(f"ROC of {level}s", computed, partial(sides, level=level), f"{level}_auroc", note)
+        figures += [drawn if level == levels[0] else replace(drawn, follows=None)]  # the decisions are of the first
+    if "image" in levels:
+        anomalous, normal = sides(computed, "image")
+        both = (("normal", "known", normal), ("anomalous", "unknown", anomalous))
+        scores = histogram("Scores of images", "score, higher is more anomalous", both, note)
+        figures += [replace(scores, follows=levels[0] == "image"), *kinds_of_images(computed)]
+    return figures
+
+
+def pro(computed: Computed, note: str = "") -> Curves:
+    """The mean overlap of the regions over the FPR of pixels, up to the largest integration limit."""
+    limits = as_fractions(computed.options["integration_limits"], "integration_limits")
+    most = max(limits)
+    sampled = "" if computed.options["num_thresholds"] is None else "of every score; the numbers are sampled"
+    return Curves(
+        "Regions covered",
+        ("FPR of pixels", "mean overlap (PRO)"),
+        series_of_models(computed, lambda one: _pro_points(one, most), "" if sampled else f"aupro@{most}"),
+        ("FPR", "PRO"),
+        (most == 1, True),
+        note="; ".join(filter(None, [note, sampled])),
+    )
+
+
+class _Vertices(NamedTuple):
+    fpr: np.ndarray
+    pro: np.ndarray
+    threshold: np.ndarray
+
+
+def _pro_points(computed: Computed, limit: float) -> Points:
+    """The PRO curve up to a false-positive rate of `limit`, where it is interpolated."""
+    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed)
+    full = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE * points)
+    fpr, overlap = np.asarray(full["fpr"]), np.asarray(full["pro"])
+    inside = fpr <= limit
+    ends = np.append(fpr[inside], limit), np.append(overlap[inside], np.interp(limit, fpr, overlap))
+    drawn = _Vertices(*ends, np.append(np.asarray(full["threshold"])[inside], np.nan))
+    if len(drawn.fpr) > points:
+        drawn = thinned(drawn, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), points)
+    said = said_at(drawn.threshold[:-1].tolist(), sides(computed, "pixel"), *_ENDS)
+    return drawn.fpr.tolist(), drawn.pro.tolist(), [*said, "at the limit"]
+
+
+def decisions(computed: Computed) -> Decisions:
+    """The decisions on pixels, with PRO, or on images if only these are judged."""
+    level, *_ = levels_of(computed)
+    positive, negative = sides(computed, level)
+    drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(computed))["threshold"]
+    note = "; ".join(filter(None, [f"decisions on {level}s", pooled_note(computed, SUBJECT.group)]))
+    if level == "image":
+        return binary_decisions(positive, negative, WORDS, points=computed.points, drawn=drawn, note=note)
+    overlap = mean_overlap(computed.state["anomalous"], computed.state["region_sizes"])[1]
+    made = binary_decisions(
+        positive,
+        negative,
+        WORDS,
+        values=lambda thresholds, counts: {"PRO": overlap[counts["TP"]].tolist()},
+        promise=False,  # pixels of an image are not independent, so they promise nothing for new ones
+        first=BEST_F1,
+        points=computed.points,
+        drawn=drawn,
+        note=note,
+    )
+    return replace(made, shares=["PRO"])
+
+
+def kinds_of_images(computed: Computed) -> list[Bars]:
+    """The decisions on each kind of defect, told by the beginnings of the images' names, and on normal ones."""
+    threshold = threshold_of(computed, "image")
+    if threshold is None:
+        return []
+    scores, labels = (np.asarray(computed.state[f"image_{name}"]) for name in ("scores", "labels"))
+    labels = labels.astype(bool)
+    names = computed.reading.images if len(computed.reading.images) == len(scores) else [""] * len(scores)
+    kinds = np.asarray([name.rpartition("/")[0] or re.sub(r"[\s_-]*\d*$", "", name) or "anomalous" for name in names])
+    if len({*kinds[labels].tolist()}) > _MOST_KINDS:
+        kinds = np.full(len(kinds), "anomalous")
+    kinds = np.where(labels, kinds, "normal images")
+    rows = [*sorted({*kinds[labels].tolist()}), "normal images"]
+    flagged = scores > np.float64(threshold)
+    counts = [[int(np.sum(of & (kinds == kind))) for of in (flagged, ~flagged)] for kind in rows]
+    at = threshold_text(threshold, sides(computed, "image"))
+    parts, roles = [f"called {word}" for word in WORDS], ["unknown", "known"]
+    return [Bars("Images found", rows, parts, roles, counts, f"anomalous if score > {at}")]
+
+
+def worst(computed: Computed) -> Sequence[Worst]:
+    """The normal images with the highest scores, and the anomalous ones with the lowest."""
+    if "image" not in levels_of(computed):
+        return []
+    labels = np.asarray(computed.state["image_labels"], bool)
+    scores = np.asarray(computed.state["image_scores"], np.float64)
+    return worst_of_sides(computed, scores, (~labels, labels), WORDS[::-1])
+
+
+class _Judged(NamedTuple):
+    """The decisions on the pixels of an image: how many are anomalous, missed, and flagged though normal."""
+
+    row: int
+    defect: int
+    missed: int
+    flagged: int
+
+
+def images(computed: Computed, number: int = MOST_IMAGES) -> list[Image]:
+    """The images with the most wrong pixels at the threshold, those with a defect first, each with its map over its
+    photograph; without a threshold, those whose scores are most surprising.
+
+    Parameters: number, the most images.
+    """
+    with extra("cli"):
+        from .pictures import LEAST, SIDE, THUMBNAIL, data_url, draw_map, photographs, read_photograph
+    threshold, names = threshold_of(computed, "pixel"), computed.reading.images
+    judged, scale = _judged(computed, threshold)
+    worst = [one for one in judged if one.missed or one.flagged or threshold is None][:number]
+    own = photographs(computed.photographs, names) if computed.photographs else _photographs(computed)
+    archives = computed.reading.archives
+    shown = []
+    for one in worst:
+        score_map, mask, void = _image(computed, one.row)
+        photo, of = None, own[one.row] if own else None
+        if of is not None:
+            photo, _ = read_photograph(of, limits=COMMANDS if archives is None else archives.limits)
+        side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
+        picture, small = (
+            draw_map(score_map, mask, threshold, scale, void=void, photograph=photo, side=pixels)
+            for pixels in (side, THUMBNAIL)
+        )
+        name = names[one.row] if names else str(one.row)
+        said = _said(one) if threshold is not None else f"score {computed.state['image_scores'][one.row]:.4g}"
+        shown.append(
+            Image(
+                name,
+                score_map.shape[::-1],
+                data_url(picture, PICTURES // len(worst)),
+                said=said,
+                thumbnail=data_url(small),
+                alt=f"Anomaly map of {name}: {said}",
+            )
+        )
+    return shown
+
+
+def _photographs(computed: Computed) -> list[Any]:
+    """The photographs that the reader has found beside the masks."""
+    from .pictures import Photograph
+
+    maps = computed.columns["predictions"]
+    if not isinstance(maps, Maps):
+        return []
+    return [None if image.image is None else Photograph(image.image) for image, _ in maps.files.pairs]
+
+
+def _image(computed: Computed, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    score_map = np.asarray(computed.columns["predictions"][row], np.float64)
+    return score_map, *united(computed.columns["references"][row], computed.options["ignore_value"])
+
+
+def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The anomalous and the void pixels of a mask, or of the masks of defects (see `AnomalySuite.reduce`)."""
+    masks = np.asarray(reference["masks"] if isinstance(reference, Mapping) else reference)
+    masks = masks if isinstance(reference, Mapping) else masks[None]
+    void = np.zeros(masks.shape, bool) if ignore_value is None else masks == ignore_value
+    anomalous = ((masks != 0) & ~void).any(axis=0)
+    return anomalous, void.any(axis=0) & ~anomalous
+
+
+def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged], tuple[float, float]]:
+    """All images, the worst first, and the lowest and highest finite score of their pixels."""
+    low, high, judged, names = np.inf, -np.inf, list[_Judged](), set[str]()
+    for row, (score_map, mask, void) in enumerate(_pairs(computed)):
+        finite = score_map[np.isfinite(score_map)]
+        low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
+        name = computed.reading.images[row] if computed.reading.images else str(row)
+        if name not in names:  # a normal image is in each group of its category
+            names.add(name)
+            flagged = np.zeros(mask.shape, bool) if threshold is None else score_map > threshold
+            missed, wrong = (int(np.count_nonzero(part)) for part in (mask & ~flagged, flagged & ~mask & ~void))
+            judged.append(_Judged(row, int(np.count_nonzero(mask)), missed, wrong))
+    if threshold is not None:
+        judged.sort(key=lambda one: (not one.defect, -one.missed - one.flagged))
+    else:
+        scores, labels = (computed.state[f"image_{name}"] for name in ("scores", "labels"))
+        judged.sort(key=lambda one: (not labels[one.row], scores[one.row] * (1 if labels[one.row] else -1)))
+    return judged, (float(low), float(high)) if low < high else (0.0, 1.0) if low > high else (low, low + 1)
+
+
+def _pairs(computed: Computed) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    ignored = computed.options["ignore_value"]
+    for score_map, reference in zip(computed.columns["predictions"], computed.columns["references"]):
+        yield np.asarray(score_map, np.float64), *united(reference, ignored)
+
+
+def _said(one: _Judged) -> str:
+    """The errors of an image in words."""
+    flagged = f"flagged {one.flagged:,} px"
+    return f"missed {100 * one.missed / one.defect:.0f} %, {flagged}" if one.defect else flagged
+
+
+def tables(computed: Computed) -> list[Table]:
+    """The table of images, if the results have it, with their names."""
+    table = computed.results.get("per_image")
+    if table is None:
+        return []
+    names = computed.reading.images
+    named = {"name": [*names]} if len(names) == len(table["image"]) else {}
+    return [Table("Images", {**named, **table}, ("iou", "aupimo"))]
+
+
+def data(computed: Computed) -> str:
+    """The number of images, in words."""
+    labels = np.asarray(computed.state["image_labels"], bool)
+    return f"{len(labels):,} images: {int(labels.sum()):,} anomalous, {int((~labels).sum()):,} normal"
+
+
+_TITLES = {
+    "auroc": "AUROC",
+    "ap": "AP",
+    "aupr": "AUPR",
+    "f1_max": "F1, best",
+    "iou_max": "IoU, best",
+    "f1": "F1",
+    "precision": "precision",
+    "recall": "recall",
+    "aupro": "AUPRO",
+    "auspro": "AUsPRO",
+    "aupimo": "AUPIMO",
+    "siou": "sIoU",
+    "ppv": "PPV",
+    "segment_f1": "Segment F1",
+}
+
+
+def title(key: str) -> str:
+    """A key in words.
+
+    >>> title("pixel_fpr95tpr"), title("aupro@0.3"), title("image_f1_max")
+    ('Pixel FPR at 95 % TPR', 'AUPRO 0.3', 'Image F1, best')
+    """
+    name, _, limit = key.partition("@")
+    if name in _TITLES:
+        return f"{_TITLES[name]} {limit}".rstrip()
+    level, _, rate = key.partition("_")
+    point = parse_point(rate)
+    if point is not None:
+        rate = f"{point[0].upper()} at {float(100 * point[2]):.12g} % {point[1].upper()}"
+    return f"{level.capitalize()} {_TITLES.get(rate, rate)}" if rate in _TITLES or point is not None else ""
+
+
+def threshold(computed: Computed, key: str) -> str:
+    """The threshold of a result without groups, as text that makes the same decisions; "" if it has none."""
+    at = getattr(computed.summary.results.get(key), "threshold", None)
+    level = re.match("image|pixel", key)
+    return "" if at is None or level is None or np.isnan(at) else threshold_text(at, sides(computed, level[0]))
+
+
+def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:
+    """The steps of regions and of sampled thresholds."""
+    regions = len(state["region_sizes"]) + len(state.get("saturation_areas", ()))
+    limits, thresholds = np.size(options["integration_limits"]), options["num_thresholds"] or 0
+    return {
+        "regions times integration_limits": 100 * regions * limits,
+        "num_thresholds, times regions if there are any": 200 * thresholds * max(1, regions),
+        "num_thresholds times integration_limits": 10 * thresholds * limits,
+    }
+
+
+SUBJECT = Subject(
+    metric=AnomalySuite,
+    question="Are anomalous images found, and their regions covered?",
+    leading=(r"aupro@0\.3", "image_auroc", "pixel_auroc", r"aupro@.*", "image_ap"),
+    example=Example(
+        "A flower with scratches, stains and swapped parts",
+        ("predictions.zip", "references.zip"),
+        photographs="photographs.zip",
+    ),
+    data=data,
+    sections={
+        "Images": r"image_.*",
+        "Samples of several images": r"sample_.*",
+        "Pixels": r"pixel_.*",
+        "Regions": r"aupro.*|aupimo.*|auspro.*",
+        "Objects, at the pixel threshold": r"(siou|ppv|segment_f1)(_\w+)?",
+    },
+    title=title,
+    meaning=lambda key, options: words.meaning(key),
+    figures=figures,
+    decisions=decisions,
+    worst=worst,
+    images=images,
+    tables=tables,
+    threshold=threshold,
+    more_costs=more_costs,
+    drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
+    noun="set of maps",
+    group="category",
+    images_are_rows=True,
+)
+SUBJECTS = {SUBJECT.name: SUBJECT}
