@@ -82,7 +82,7 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
     traces: list[dict[str, Any]] = []
     for series in figure.series:
         traces += [
-            {**_steps(series, figure.width, left, at), **_filled(series.role), "opacity": 0.42},
+            {**_steps(series, figure.width, left, at), **_filled(series.role, 0.4)},
             {**_steps(series, figure.width, at, right), **_filled(series.role)},
             {**_steps(series, figure.width, left, right), "line": {"color": light(series.role), "width": 1.5}},
             _said(series, figure.width),
@@ -122,12 +122,19 @@ def _steps(series: Series, width: float, low: float, high: float) -> dict[str, A
     }
 
 
-def _filled(role: str) -> dict[str, Any]:
-    """The fill of a side: hatched for the unknown one, else even."""
+def _filled(role: str, part: float = 1.0) -> dict[str, Any]:
+    """The fill of a side, a part of its full strength: hatched for the unknown one, else even."""
     if role == "unknown":
-        pattern = {"shape": "/", "fgcolor": light(role), "bgcolor": _NONE, "size": 6, "solidity": 0.32}
+        pattern = {
+            "shape": "/",
+            "fgcolor": light(role),
+            "fgopacity": part,
+            "bgcolor": _NONE,
+            "size": 6,
+            "solidity": 0.3,
+        }
         return {"fill": "tozeroy", "fillcolor": _NONE, "fillpattern": pattern}
-    return {"fill": "tozeroy", "fillcolor": _faded(role, 0.5)}
+    return {"fill": "tozeroy", "fillcolor": _faded(role, 0.5 * part)}
 
 
 def _faded(role: str, alpha: float) -> str:
@@ -163,15 +170,15 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
     for i, series in enumerate(sorted(figure.series, key=mean)):
         tall = np.flatnonzero(np.asarray(series.y) > 0.55 * max(series.y))
         low, high = (tall[0], tall[-1]) if len(tall) else (0, len(series.x) - 1)
-        start, end = float(series.x[low]), float(series.x[high]) + figure.width
-        before = start - left > 0.3 * span and (i == 0 or right - end < 0.2 * span) and len(figure.series) > 1
-        height = float(series.y[low] if before else series.y[high])
-        if not before:  # names on one side stand above each other
-            height = max([height, *(other + 0.1 * top for other in heights if abs(other - height) < 0.1 * top)])
-            heights.append(height)
-        x, anchor = (start - 0.01 * span, "right") if before else (min(end + 0.01 * span, right), "left")
-        if not before and right - end < 0.2 * span:
-            x, anchor, height = right, "right", min(1.1 * max(series.y), 0.85 * top)
+        start, end = float(series.x[low]) - left, right - float(series.x[high]) - figure.width
+        if len(figure.series) > 1 and start > 0.15 * span and (i == 0 or end < 0.2 * span):
+            x, anchor = (left + start, "right") if start > 0.3 * span else (left, "left")
+            notes.append(_note(series.name, x, float(series.y[low]), anchor))
+            continue
+        x, anchor = (right - end, "left") if end > 0.2 * span else (right, "right")
+        height = float(series.y[high]) if end > 0.2 * span else min(1.1 * max(series.y), 0.85 * top)
+        height = max([height, *(other + 0.1 * top for other in heights if abs(other - height) < 0.1 * top)])
+        heights.append(height)  # names on one side stand above each other
         notes.append(_note(series.name, x, height, anchor))
     return notes
 

@@ -9,7 +9,7 @@ from ..answers.answer import Answer, Decisions, Table
 from ..metric.numbers import interval_text, number_text, signed_text
 from ..reports.cells import Cell, ResultTable
 from ..reports.rendering import render
-from ..written.directions import direction
+from ..written.directions import Direction, direction
 
 
 def number(value: Any) -> str:
@@ -104,12 +104,6 @@ def decided(decisions: Decisions, name: str, place: int) -> float:
     return above / below if below else 0.0
 
 
-def ends_of(table: Table) -> dict[str, tuple[str, str]]:
-    """The columns `<name>_low` and `<name>_high` of a table, which are the interval of a column, by its name."""
-    ends = {name: (f"{name}_low", f"{name}_high") for name in table.columns}
-    return {name: both for name, both in ends.items() if {*both} <= {*table.columns}}
-
-
 def markdown(answer: Answer) -> str:
     """The models or groups side by side as a Markdown table, with three decimals; "" if there is one row."""
     return _copied(answer, "markdown")
@@ -134,19 +128,19 @@ def _copied(answer: Answer, form: str) -> str:
 
 def _cells(table: Table) -> ResultTable:
     """The numbers of a table as cells; its first column names the rows, other text is left out."""
-    ends = ends_of(table)
-    first, *names = [name for name in table.columns if name not in {end for both in ends.values() for end in both}]
+    first, *names = [*table.columns]
     names = [name for name in names if not any(isinstance(value, str) for value in table.columns[name])]
-
     best = {(row, name) for row, name in table.best}
 
     def cell(row: int, name: str) -> Cell | None:
         value = table.columns[name][row]
         if value is None:
             return None
-        low, high = (table.columns[end][row] for end in ends[name]) if name in ends else (None, None)
-        share = name in table.shares
-        return Cell(name, value, low=low, high=high, best=(row, name) in best, direction=direction(name), share=share)
+        ends = table.intervals[name][row] if name in table.intervals else None
+        low, high = ends or (None, None)
+        way = Direction(table.higher[name], name in table.shares) if name in table.higher else direction(name)
+        return Cell(name, value, None, low, high, (row, name) in best, way, share=name in table.shares)
 
-    rows = [(str(name), [cell(row, column) for column in names]) for row, name in enumerate(table.columns[first])]
-    return ResultTable(names, rows, "")
+    return ResultTable(
+        names, [(str(row), [cell(i, name) for name in names]) for i, row in enumerate(table.columns[first])]
+    )

@@ -23,7 +23,7 @@ from openworld_metrics.answers.answer import (
     Worst,
 )
 
-PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg=="
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAJmZmQAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw=="
 _VALUES = {  # AUROC and FPR with intervals, AUPR, and what is pooled
     "msp": ((0.705, 0.681, 0.728), (0.822, 0.758, 0.855), (0.411, 0.383, 0.450), (0.704, 0.818, 0.612)),
     "energy": ((0.817, 0.798, 0.836), (0.625, 0.556, 0.692), (0.509, 0.470, 0.552), (0.816, 0.640, 0.721)),
@@ -66,13 +66,13 @@ def sample(said: Callable[[str], str] = lambda text: text) -> Answer:
             {
                 said("set"): [said("mean of 3"), "svhn", "textures", "places", said("pooled")],
                 "auroc": [0.820, 0.872, 0.831, 0.757, 0.819],
-                "auroc_low": [0.801, 0.845, 0.8, 0.72, None],
-                "auroc_high": [0.839, 0.899, 0.86, 0.79, None],
                 "fpr95tpr": [0.615, 0.51, 0.61, 0.725, -0.631],
             },
             ["auroc", "fpr95tpr"],
             [(0, "auroc")],
             1,
+            {"auroc": [(0.801, 0.839), (0.845, 0.899), (0.8, 0.86), (0.72, 0.79), None]},
+            {"auroc": True, "fpr95tpr": False},
         ),
         tables=[
             Table(said("Per model"), {said("name"): names, "auroc": [row[0] for row in rows], "count": [1, 2, 3000]})
