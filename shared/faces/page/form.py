@@ -151,11 +151,11 @@ class Option:
             return tuple(_number(part.strip()) for part in text.split(",") if part.strip())
         return _number(text)
 
-    def control(self) -> Any:
-        """Its control, labelled in words, with its name second."""
+    def control(self, value: Any) -> Any:
+        """Its control with a value, labelled in words, with its name second."""
         label, choices = self.words
         info = f"{self.name}: {self.help}"
-        shared = {"label": label, "info": info, "value": self.shown(self.default), "elem_id": f"option-{self.name}"}
+        shared = {"label": label, "info": info, "value": self.shown(value), "elem_id": f"option-{self.name}"}
         if self.is_flag:
             return gr.Checkbox(**shared)
         if choices and self.is_list:

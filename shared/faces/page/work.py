@@ -24,7 +24,7 @@ _running: dict[str, Future[Any]] = {}
 _lock = threading.Lock()
 
 
-class Superseded(Exception):
+class SupersededError(Exception):
     """Work that a newer request of the same visitor, or the visitor's leaving, has ended."""
 
 
@@ -42,7 +42,7 @@ def start() -> None:
 async def run(session: str, call: Callable[..., T], *values: Any) -> T:
     """Call a function of `worker` in a process, in place of what it does for this session.
 
-    Raises PageError with a message for the visitor, and Superseded where nobody waits for the result any more.
+    Raises PageError with a message for the visitor, and SupersededError where nobody waits for the result any more.
     """
     leave(session)
     future: Future[T] = pool().schedule(call, args=values, timeout=SECONDS)
@@ -51,9 +51,8 @@ async def run(session: str, call: Callable[..., T], *values: Any) -> T:
     try:
         return await asyncio.wrap_future(future)
     except (CancelledError, asyncio.CancelledError):
-        future.cancel()
-        raise Superseded from None
-    except TimeoutError:
+        raise SupersededError from None
+    except (TimeoutError, asyncio.TimeoutError):  # two types before Python 3.11
         raise PageError(_TOO_LONG) from None
     except ProcessExpired:
         raise PageError("There is not enough memory for this.") from None

@@ -134,6 +134,16 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
             raise PageError(explain(error)) from None
 
 
+def report(answer: Answer) -> str:
+    """The report of an answer, as HTML. Raises PageError."""
+    from ..report import report_html
+
+    try:
+        return report_html(answer)
+    except Exception as error:
+        raise PageError(explain(error)) from None
+
+
 def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
     """The results of a call of the endpoint, by columns and options by name. Raises PageError."""
     try:

@@ -1,0 +1,59 @@
+"""The files of a session: which model they belong to, and those that it may take away."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+KEPT = 3600  # seconds that a file may be taken away
+Models = Mapping[str, Sequence[str]]  # paths by the name of a model
+
+
+def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:
+    """The files of one more model, named by the first of them.
+
+    >>> added({"knn": ["/a/knn.csv"]}, ["/b/knn.csv"])
+    {'knn': ['/a/knn.csv'], 'knn 2': ['/b/knn.csv']}
+    """
+    own = {name: [*files] for name, files in models.items()}
+    if not paths:
+        return own
+    stem, number = Path(paths[0]).stem, 2
+    name = stem
+    while name in own:
+        name, number = f"{stem} {number}", number + 1
+    return {**own, name: [*paths]}
+
+
+def named(files: Sequence[Models], pasted: Sequence[str] = ()) -> str:
+    """The names of the files of all inputs, the first few of them.
+
+    >>> named([{"knn": ["/a/knn.csv"]}, {}], ["", "1,2"])
+    'knn.csv, pasted cells'
+    """
+    names = [Path(path).name for models in files for own in models.values() for path in own]
+    names += ["pasted cells"] if any(pasted) else []
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2:,} more"
+
+
+def kept(name: str, text: str) -> str:
+    """The path of a file of this text, which is there for an hour."""
+    folder = Path(_folder().name)
+    for old in folder.iterdir():
+        if time.time() - old.stat().st_mtime > KEPT:
+            old.joinpath(next(old.iterdir())).unlink()
+            old.rmdir()
+    place = folder / secrets.token_urlsafe(16)
+    place.mkdir()
+    path = place / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="openworld-metrics-")

@@ -1,0 +1,27 @@
+// The few things that a page does in the browser: choices within HTML, the fold of the data, and downloads.
+window.openworld = {
+  // a radio of the comparison chooses the model that is shown in full
+  choices(element, trigger) {
+    element.addEventListener("change", (event) => {
+      if (event.target.name === "model") trigger("select", { value: event.target.value });
+    });
+  },
+  images(element, trigger) {
+    element.addEventListener("change", (event) => {
+      if (event.target.name === "image") trigger("select", { value: event.target.value });
+    });
+  },
+  // on a narrow page the data are one line, which unfolds
+  data(element) {
+    element.addEventListener("click", (event) => {
+      const button = event.target.closest("button.unfold");
+      if (!button) return;
+      const open = button.closest(".rail").classList.toggle("open");
+      button.setAttribute("aria-expanded", String(open));
+    });
+  },
+  // press the link to a file that has just been made
+  download() {
+    setTimeout(() => document.querySelector("#download")?.click(), 50);
+  },
+};

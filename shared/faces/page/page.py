@@ -1,0 +1,570 @@
+"""The page of a metric: its components, and what happens when they are used.
+
+    files ─ look ─→ what they hold, guesses ─ compute ─→ answers, kept in the session ─ view ─→ components
+
+What may take long runs in `work`; the example's answers come with the page itself.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from ...answers.answer import Answer
+from ...answers.saved import saved_answers
+from ...answers.subject import subject_of
+from ...loading import script
+from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
+from ...reading.read import READERS
+from ...reading.rows.kinds import READ_AS
+from ...reading.rows.metrics import LAYOUTS
+from ...reading.tables.files import SUFFIXES
+from ...texts import texts
+from . import files, form, view, work, worker
+from .credits import EXAMPLES
+from .worker import Look, PageError, Request
+
+LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
+# two metrics that share a page, and the words of the switch between them
+SIBLINGS: Mapping[str, Mapping[str, str]] = {
+    "Each class counts the same, or each sample": {"macro_open_f": "each class", "micro_open_f": "each sample"},
+    "Among the k best, or how high": {"accuracyk": "among the k best", "autkc": "how high among them"},
+}
+INPUTS: Mapping[str, Sequence[str]] = {
+    "openset_detection": ("Predictions", "References"),
+    "anomaly_suite": ("Anomaly maps", "Masks"),
+}
+# choices of the readers of boxes and maps, beside those that are options of the metric
+CHOICES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    "anomaly_suite": {
+        "resize": ("Resize maps to the size of their masks (bilinear)", "bilinear"),
+        "ignore_value": ("255 in masks is void", 255),
+        "groups": ("All categories together", False),
+    }
+}
+QUICK = 4.0  # seconds: a computation that took less is made anew by itself
+QUIET: Mapping[str, Any] = {
+    "api_visibility": "private",
+    "preprocess": False,
+    "show_progress": "hidden",
+    "concurrency_limit": None,
+}
+LATEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "always_last"}
+
+
+def siblings(metric: str) -> Mapping[str, str]:
+    """The metrics of a page, and the words of each; one without words where the page has no switch."""
+    return next((names for names in SIBLINGS.values() if metric in names), {metric: ""})
+
+
+@cache
+def examples(metric: str) -> dict[str, Answer]:
+    """The answers of the example, which `make examples` saves."""
+    return saved_answers(script(metric).parent / "examples" / "answers.json")
+
+
+@cache
+def look_of_example(metric: str) -> Look:
+    """What the example's files hold."""
+    folder = script(metric).parent / "examples"
+    own = [{Path(name).stem: [str(folder / name)]} for name in subject_of(metric).example.files]
+    return worker.look(Request(metric, own))
+
+
+def best_of(answers: Mapping[str, Answer]) -> Answer:
+    """The answer of the best model, or of the first if none is best."""
+    first = next(iter(answers.values()))
+    return answers.get(first.best, first)
+
+
+class Page:
+    """The components of a page by name in `parts`, and the handlers of their events."""
+
+    def __init__(self, metric: str, local: bool = False) -> None:
+        self.metric, self.metrics = metric, [*siblings(metric)]
+        self.options = {name: one for each in reversed(self.metrics) for name, one in form.options_of(each).items()}
+        self._first = dict(subject_of(metric).example.options)
+        self.inputs = INPUTS.get(metric, ("Data",))
+        folder = script(metric).parent / "examples"
+        names = subject_of(metric).example.files
+        self._example_files = [{Path(name).stem: [str(folder / name)]} for name in names]
+        self._example_look = look_of_example(metric)
+        self.parts: dict[str, Any] = {}
+        shown = view.view(best_of(examples(metric)))
+        self._heading(local)
+        with gr.Row(equal_height=False, elem_classes="halves"):
+            with gr.Column(min_width=0, elem_classes="rail"):
+                self._rail()
+            with gr.Column(min_width=0, elem_classes="results"):
+                self._results(shown)
+
+    def connect(self, demo: gr.Blocks) -> None:
+        """Connect all events of a page of `demo`."""
+        p, everything = self.parts, {*self.parts.values()}
+        whole = [p[name] for name in ("answers", "source", "done", *self._names)]
+        for place in range(len(self.inputs)):
+            p[f"file{place}"].upload(self._uploaded(place), [p[f"file{place}"], *whole], everything, **QUIET)
+        p["take"].click(self._pasted, whole, everything, **QUIET)
+        p["compute"].click(self._pressed, whole, everything, **QUIET)
+        columns = [p[f"of-{column.name}"].input for column in LAYOUTS[self.metric].columns]
+        looked = [*columns, p["read_as"].input, p["leave_out"].input, *(p[f"choose-{c}"].input for c in self._choices)]
+        gr.on(looked, self._looked_again, whole, everything, **LATEST)
+        p["flip"].click(self._flipped, whole, everything, **QUIET)
+        fields = [self.parts[f"option-{name}"] for name in self.options]
+        typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
+        chosen = [one.input for one in fields if not isinstance(one, gr.Textbox)]
+        switch = [p["metric"].input] if "metric" in p else []
+        gr.on([*typed, *chosen, *switch], self._changed, whole, everything, **LATEST)
+        p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
+        shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
+        seen = [p[name] for name in self._shown]
+        p["comparison"].select(self._chosen, shown, [p["model"], *seen], **QUIET)
+        p["images"].select(self._pictured, shown, p["images"], **LATEST)
+        moved = [p[name] for name in ("slider", "number", "preset", "decisions", *self._plots)]
+        for name, trigger in (("slider", "input"), ("number", "submit"), ("preset", "input")):
+            event = getattr(p[name], trigger)
+            event(getattr(self, f"_moved_by_{name}"), [p[name], *shown], moved, **LATEST)
+        p["copied"].input(self._copied, shown, p["text"], **QUIET)
+        for kind in ("report", "json", "csv"):
+            made = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
+            made.success(None, None, None, js="() => openworld.download()", api_visibility="private")
+        p["link"].click(self._link, whole, p["address"], **QUIET)
+        demo.load(self._opened, whole, everything, **QUIET)
+
+    def _heading(self, local: bool) -> None:
+        if local:
+            gr.Markdown(LOCAL, elem_classes="local")
+        subject = subject_of(self.metric)
+        space, about = os.environ.get("SPACE_ID"), texts(script(self.metric)).description
+        card = f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else ""
+        own = {"name": self.metric, "question": subject.question, "about": about, "card": card}
+        heading = view.render("heading.html", **own)
+        gr.HTML(heading, apply_default_css=False)
+
+    def _rail(self) -> None:
+        """Make the data, the columns, the options, and the button with the line of its state."""
+        p = self.parts
+        p["answers"], p["source"], p["done"] = gr.State(None), gr.State(None), gr.State(None)
+        p["stamp"] = gr.Textbox("", visible=False)
+        p["data"] = _html(view.data_card(*self._example_card()), js_on_load="openworld.data(element)")
+        with gr.Column(min_width=0, elem_classes="folds"):
+            for place, label in enumerate(self.inputs):
+                kinds = self._kinds(place)
+                p[f"file{place}"] = gr.File(
+                    label=f"Drop {'your file' if len(self.inputs) == 1 else label.lower()}",
+                    file_count="multiple",
+                    file_types=kinds,
+                    height=92,
+                    elem_id=f"file{place}",
+                )
+            p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
+            with gr.Accordion("Or paste cells of a spreadsheet", open=False):
+                for place, label in enumerate(self.inputs):
+                    p[f"paste{place}"] = gr.Textbox(
+                        label=label, placeholder="with names above, or without", lines=3, max_lines=3
+                    )
+                p["take"] = gr.Button("Use these cells", size="sm")
+            p["error"] = _html("", visible=False)
+            p["leave_out"] = gr.Checkbox(False, label="Leave out", visible=False, container=False, elem_id="leave")
+            p["flip"] = gr.Button("Flip the sign", size="sm", visible=False, elem_id="flip")
+            with gr.Accordion("Columns", open=False, elem_id="columns") as p["panel"]:
+                self._columns()
+        with gr.Column(min_width=0, elem_classes="go"):
+            p["compute"] = gr.Button("Compute", variant="primary", elem_id="compute")
+            p["stop"] = gr.Button("Stop", size="sm", visible=False, elem_id="stop")
+            p["state"] = _html(view.state_line("The example, with 95 % intervals.")["value"])
+        with gr.Column(min_width=0, elem_classes="folds"):
+            if len(self.metrics) > 1:
+                label = next(words for words, names in SIBLINGS.items() if self.metric in names)
+                choices = [(words, name) for name, words in siblings(self.metric).items()]
+                p["metric"] = gr.Radio(choices, value=self.metric, label=label, elem_id="metric")
+            names = [*self.options]
+            open_ = form.OPEN[self.metric]
+            for name in open_:
+                p[f"option-{name}"] = self.options[name].control(self._first.get(name, self.options[name].default))
+            with gr.Accordion("More options", open=False, elem_id="options"):
+                for name in names:
+                    if name not in open_:
+                        p[f"option-{name}"] = self.options[name].control(self._first.get(name, self.options[name].default))
+            p["link"] = gr.Button("Link to these options", size="sm", elem_id="link")
+            p["address"] = _html("", visible=False)
+
+    def _columns(self) -> None:
+        p, help_of = self.parts, form.argument_help(texts(script(self.metric)).inputs)
+        for name, (label, _) in CHOICES.get(self.metric, {}).items():
+            p[f"choose-{name}"] = gr.Checkbox(False, label=label, container=False, elem_id=f"choose-{name}")
+        either = False
+        for column in LAYOUTS[self.metric].columns:
+            own = self._example_look.offers.get(column.name, [])
+            optional = "" if column.required and not column.part_of else " (optional)"
+            p[f"of-{column.name}"] = gr.Dropdown(
+                own,
+                value=[*self._example_look.made_of.get(column.name, [])],
+                multiselect=True,
+                allow_custom_value=True,
+                label=f"{column.name}{optional}",
+                info=form.one_line(help_of.get(column.part_of or column.name, "The model of each row.")),
+                visible=bool(own) or self.metric not in READERS,
+                elem_id=f"of-{column.name}",
+            )
+            either |= column.is_read_as
+        p["read_as"] = gr.Dropdown([*READ_AS], value=READ_AS[0], label="Whole numbers are", visible=either)
+
+    def _results(self, shown: Mapping[str, Any]) -> None:
+        """Make the results, which hold those of the example."""
+        p = self.parts
+        p["model"] = gr.Textbox(best_of(examples(self.metric)).model, visible=False)
+        p["comparison"] = _html(js_on_load="openworld.choices(element, trigger)", **shown["comparison"])
+        p["headline"] = _html(**shown["headline"])
+        if self.metric in READERS:
+            self._images(shown)
+        with gr.Row(equal_height=False, elem_classes="pictures"):
+            for i in range(view.MAX_FIGURES):
+                with gr.Column(min_width=320, elem_classes="card picture", **shown[f"card{i}"]) as p[f"card{i}"]:
+                    p[f"title{i}"] = _html(**shown[f"title{i}"])
+                    p[f"plot{i}"] = gr.Plot(container=False, show_label=False, **shown[f"plot{i}"])
+                    if i == 0:
+                        self._threshold(shown)
+        p["decisions"] = _html(**shown["decisions"])
+        if self.metric not in READERS:
+            self._images(shown)
+        p["worst"] = _html(**shown["worst"])
+        with gr.Column(min_width=0, elem_classes="card"):
+            gr.HTML('<h2 id="take-away">Take away</h2>', apply_default_css=False)
+            with gr.Row(elem_classes="take"):
+                for kind, label in (("report", "Report"), ("csv", "CSV"), ("json", "JSON")):
+                    p[f"take-{kind}"] = gr.Button(label, size="sm", min_width=80, elem_id=f"take-{kind}")
+            p["file"] = gr.DownloadButton("Download", visible="hidden", elem_id="download")
+            p["copied"] = gr.Radio([*view.COPIED], value=view.COPIED[0], label="Copy", elem_id="copied")
+            text = {"lines": 6, "max_lines": 14, "buttons": ["copy"], "interactive": False}
+            p["text"] = gr.Textbox(label="To copy", elem_id="text", elem_classes="code", **text, **shown["text"])
+        p["more"] = _html(**shown["more"])
+        p["notes"] = _html(**shown["notes"])
+
+    def _images(self, shown: Mapping[str, Any]) -> None:
+        self.parts["images"] = _html(js_on_load="openworld.images(element, trigger)", **shown["images"])
+
+    def _threshold(self, shown: Mapping[str, Any]) -> None:
+        p, blank = self.parts, {"minimum": 0, "maximum": 1, "value": 0}
+        with gr.Column(min_width=0, elem_classes="threshold", visible=shown["threshold"]["visible"]) as p["threshold"]:
+            own = shown.get("slider", blank)
+            p["slider"] = gr.Slider(buttons=[], container=False, elem_id="slider", **own)
+            with gr.Row(elem_classes="at"):
+                p["number"] = gr.Textbox(max_lines=1, elem_id="threshold", min_width=90, **shown.get("number", {}))
+                own = shown.get("preset", {"choices": []})
+                p["preset"] = gr.Radio(label="Common thresholds", elem_id="preset", min_width=160, **own)
+
+    @property
+    def _choices(self) -> list[str]:
+        return [*CHOICES.get(self.metric, {})]
+
+    @property
+    def _plots(self) -> list[str]:
+        return [f"plot{i}" for i in range(view.MAX_FIGURES)]
+
+    @property
+    def _shown(self) -> list[str]:
+        """The names of the components of the results."""
+        each = [f"{kind}{i}" for kind in ("title", "plot", "card") for i in range(view.MAX_FIGURES)]
+        own = ("threshold", "slider", "number", "preset", "decisions")
+        return ["comparison", "headline", "images", "worst", "more", "notes", "text", *own, *each]
+
+    @property
+    def _names(self) -> list[str]:
+        """The names of the inputs that a computation is made from."""
+        kinds = ("add", "paste", "of-", "read_as", "leave_out", "choose-", "metric", "option-", "copied")
+        return [name for name in self.parts if name.startswith(kinds)]
+
+    def _kinds(self, place: int) -> list[str]:
+        own: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
+        own["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
+        more = own.get(self.metric, ([], []))[place]
+        return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
+
+
+    def _request(self, source: Any, values: Sequence[Any]) -> Request:
+        """What the form asks for, from its values; `source`, the files that the session has, or None for the example."""
+        held = dict(zip(self._names, values))
+        metric = held.get("metric", self.metric)
+        columns = [column.name for column in LAYOUTS[self.metric].columns]
+        chosen = {name: value for name, (_, value) in CHOICES.get(self.metric, {}).items() if held[f"choose-{name}"]}
+        options = {name: held[f"option-{name}"] for name in self.options}
+        own, pasted = source or (self._example_files, ())
+        return Request(
+            metric,
+            own,
+            pasted,
+            {name: [*(held[f"of-{name}"] or ())] for name in columns},
+            held["read_as"] or READ_AS[0],
+            bool(held["leave_out"]),
+            chosen,
+            form.parsed(metric, options),
+        )
+
+    def _uploaded(self, place: int) -> Any:
+        """The handler of new files of an input: they take the place of those that are there, or are another model's."""
+
+        async def uploaded(dropped: Any, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+            p, held = self.parts, dict(zip(self._names, values))
+            paths = [file["path"] for file in dropped or ()]
+            own = [dict(models) for models in source[0]] if source else [{} for _ in self.inputs]
+            own[place] = files.added(own[place], paths) if held["add"] else files.added({}, paths)
+            source = (own, source[1] if source else ["" for _ in self.inputs])
+            source[1][place] = ""
+            yield {p[f"file{place}"]: gr.update(value=None), p["source"]: source}
+            async for changes in self._look(source, values, done, request, fresh=True):
+                yield changes
+
+        return uploaded
+
+    async def _pasted(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        held = dict(zip(self._names, values))
+        texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
+        if not any(text.strip() for text in texts_):
+            yield {self.parts["error"]: gr.update(**view.said("Nothing was pasted."))}
+            return
+        source = ([{} for _ in self.inputs], texts_)
+        yield {self.parts["source"]: source}
+        async for changes in self._look(source, values, done, request, fresh=True):
+            yield changes
+
+    async def _looked_again(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        async for changes in self._look(source, values, done, request):
+            yield changes
+
+    async def _flipped(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        """Flip the sign of the scores that rank the wrong way round."""
+        asked = self._request(source, values)
+        column = LAYOUTS[self.metric].scores()
+        seen = await work.run(request.session_hash or "", worker.look, asked)
+        if column is None or not seen.flipped:
+            yield {}
+            return
+        name = f"of-{column.name}"
+        values_ = [[*seen.flipped] if own == name else value for own, value in zip(self._names, values)]
+        yield {self.parts[name]: gr.update(value=[*seen.flipped])}
+        async for changes in self._look(source, values_, done, request):
+            yield changes
+
+    async def _look(
+        self, source: Any, values: Sequence[Any], done: Any, request: gr.Request, fresh: bool = False
+    ) -> AsyncIterator[dict[Any, Any]]:
+        """Say what the data hold, then compute; `fresh`, whether columns are guessed anew and options follow the data."""
+        p = self.parts
+        asked = self._request(source, values)
+        if fresh:
+            asked = replace(asked, leave_out=False)
+        yield self._busy("Reading …")
+        try:
+            seen: Look = await work.run(request.session_hash or "", worker.look, asked)
+        except work.SupersededError:
+            return
+        except PageError as error:
+            seen = Look(error=str(error))
+        yield {**self._seen(seen, source, asked), p["panel"]: gr.update(open="Columns" in seen.error)}
+        if seen.error:
+            yield self._idle("Nothing new was computed." if done else "", "old")
+            return
+        options = dict(asked.options)
+        changes = {}
+        if fresh:
+            for name, value in seen.options.items():
+                if name in self.options:
+                    options[name] = value
+                    changes[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
+        made_of = {name: names for name, names in seen.made_of.items()}
+        asked = replace(asked, options=options, wishes=made_of or asked.wishes)
+        if changes:
+            yield changes
+        async for changes in self._compute(asked, values, request):
+            yield changes
+
+    def _seen(self, seen: Look, source: Any, asked: Request) -> dict[Any, Any]:
+        """The updates of what stands beside the data."""
+        p = self.parts
+        card = view.data_card(seen, files.named(*source), False) if source else view.data_card(*self._example_card())
+        props: dict[str, Any] = {
+            "data": {"value": card},
+            "error": view.said(seen.error),
+            "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": asked.leave_out},
+            "flip": {"visible": bool(seen.flipped)},
+        }
+        for name, offers in seen.offers.items():
+            props[f"of-{name}"] = {"choices": [*offers], "value": [*seen.made_of.get(name, ())], "visible": True}
+        if not seen.offers and self.metric in READERS and not seen.error:
+            props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
+        return view.changed(p, props)
+
+    async def _pressed(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        async for changes in self._compute(self._request(source, values), values, request):
+            yield changes
+
+    async def _changed(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        """After an option has changed, compute anew if that is quick, or say that results are old."""
+        asked = self._request(source, values)
+        before, seconds = done or (self._example_request, 0.0)
+        if asked == before:
+            yield {}
+        elif seconds > QUICK:
+            yield self._idle("Options have changed. Press Compute.", "old")
+        else:
+            async for changes in self._compute(asked, values, request):
+                yield changes
+
+    async def _compute(
+        self, asked: Request, values: Sequence[Any], request: gr.Request
+    ) -> AsyncIterator[dict[Any, Any]]:
+        """Numbers first, then their intervals and comparisons where these are quick."""
+        p, began = self.parts, time.monotonic()
+        if asked == replace(self._example_request, metric=asked.metric, options=self._usual(asked.metric)):
+            yield {**self._answered(examples(asked.metric), asked, values, 0.0, True), **self._idle("The example.")}
+            return
+        yield self._busy("Computing …")
+        copied = dict(zip(self._names, values))["copied"]
+        try:
+            for intervals in (False, None):
+                answers = await work.run(request.session_hash or "", worker.compute, asked, intervals)
+                seconds = time.monotonic() - began
+                level = best_of(answers).level
+                if intervals is None or level is not None:
+                    words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
+                    yield {**self._answered(answers, asked, values, seconds), **self._idle(words)}
+                    return
+                yield {**self._answered(answers, asked, values, seconds), **self._busy("Intervals …")}
+        except work.SupersededError:
+            return
+        except PageError as error:
+            yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
+
+    def _answered(
+        self, answers: dict[str, Answer], asked: Request, values: Sequence[Any], seconds: float, example: bool = False
+    ) -> dict[Any, Any]:
+        """The updates of the results, opened on the best model."""
+        p, stamp = self.parts, "" if example and asked.metric == self.metric else f"{time.monotonic_ns():x}"
+        answer, copied = best_of(answers), dict(zip(self._names, values))["copied"]
+        return {
+            **view.changed(p, view.view(answer, copied=copied)),
+            p["answers"]: (stamp, answers),
+            p["done"]: (asked, seconds),
+            p["stamp"]: stamp,
+            p["model"]: answer.model,
+            p["error"]: gr.update(**view.said("")),
+        }
+
+    def _busy(self, text: str) -> dict[Any, Any]:
+        return {self.parts["state"]: view.state_line(text, "busy")["value"], self.parts["stop"]: gr.update(visible=True)}
+
+    def _idle(self, text: str, kind: str = "") -> dict[Any, Any]:
+        line = view.state_line(text, kind)["value"]
+        return {self.parts["state"]: line, self.parts["stop"]: gr.update(visible=False)}
+
+    def _stopped(self, request: gr.Request) -> dict[Any, Any]:
+        work.leave(request.session_hash or "")
+        return self._idle("Stopped. Results are those before.", "old")
+
+    def _answer(self, answers: Any, stamp: str, model: str) -> Answer:
+        """The answer that is shown; the session's own are kept for a while only."""
+        held = answers or ("", examples(self.metric))
+        if held[0] != (stamp or "") or model not in held[1]:
+            raise gr.Error("This page was left for a while. Press Compute to go on.", print_exception=False)
+        answer: Answer = held[1][model]
+        return answer
+
+    def _chosen(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> dict[Any, Any]:
+        """Show another model in full."""
+        model = str(event._data.get("value", ""))
+        answer = self._answer(answers, stamp, model)
+        return {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
+
+    def _pictured(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> Any:
+        answer, value = self._answer(answers, stamp, model), str(event._data.get("value", ""))
+        return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0))
+
+    def _moved_by_slider(self, value: Any, *shown: Any) -> dict[Any, Any]:
+        return self._moved(value, *shown, keep="slider")
+
+    def _moved_by_number(self, value: Any, *shown: Any) -> dict[Any, Any]:
+        return self._moved(value, *shown)
+
+    def _moved_by_preset(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
+        answer = self._answer(answers, stamp, model)
+        presets = answer.decisions.presets if answer.decisions is not None else {}
+        return view.changed(self.parts, view.moved(answer, presets.get(str(value), view.first_place(answer))))
+
+    def _moved(self, value: Any, answers: Any, stamp: str, model: str, copied: str, keep: str = "") -> dict[Any, Any]:
+        """Move the threshold; `keep`, the component that the visitor holds, which stays where it is."""
+        answer = self._answer(answers, stamp, model)
+        try:
+            place = view.place_at(answer, value)
+        except ValueError:
+            raise gr.Error("The threshold is no number.", print_exception=False) from None
+        props = view.moved(answer, place)
+        if keep and "value" in props.get(keep, {}):
+            props[keep] = {"label": props[keep]["label"]}
+        return view.changed(self.parts, {name: own for name, own in props.items() if name != "threshold"})
+
+    def _copied(self, answers: Any, stamp: str, model: str, copied: str) -> str:
+        return view.copied_text(self._answer(answers, stamp, model), copied)
+
+    def _taking(self, kind: str) -> Any:
+        """The handler that makes a file to download."""
+
+        async def taking(answers: Any, stamp: str, model: str, copied: str, request: gr.Request) -> Any:
+            answer = self._answer(answers, stamp, model)
+            if kind == "report":
+                try:
+                    text = await work.run(request.session_hash or "", worker.report, answer)
+                except work.SupersededError:
+                    return gr.skip()
+                except PageError as error:
+                    raise gr.Error(str(error), print_exception=False) from None
+            else:
+                text = view.csv_of(answer) if kind == "csv" else view.json_of(answer)
+            suffix = "html" if kind == "report" else kind
+            return gr.update(value=files.kept(f"{answer.metric}.{suffix}", text))
+
+        return taking
+
+    def _link(self, answers: Any, source: Any, done: Any, *values: Any) -> Any:
+        held = dict(zip(self._names, values))
+        query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
+        return gr.update(value=view.render("address.html", query=query), visible=True)
+
+    async def _opened(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        """Set the options of a link, and compute with them."""
+        wanted = form.from_query(self.metric, dict(request.query_params))
+        if not wanted:
+            yield {}
+            return
+        names = {f"option-{name}": value for name, value in wanted.items()}
+        values_ = [names.get(name, value) for name, value in zip(self._names, values)]
+        yield {self.parts[name]: gr.update(value=value) for name, value in names.items()}
+        async for changes in self._compute(self._request(source, values_), values_, request):
+            yield changes
+
+    def _usual(self, metric: str) -> dict[str, Any]:
+        """The options of the example, as the form holds them at first."""
+        shown = {name: option.shown(self._first.get(name, option.default)) for name, option in self.options.items()}
+        return form.parsed(metric, shown)
+
+    @property
+    def _example_request(self) -> Request:
+        """What the form asks for as it is built."""
+        seen = self._example_look
+        wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in LAYOUTS[self.metric].columns}
+        options = self._usual(self.metric)
+        return Request(self.metric, self._example_files, (), wishes, READ_AS[0], False, {}, options)
+
+    def _example_card(self) -> tuple[Look, str, bool, str]:
+        return self._example_look, files.named(self._example_files), True, EXAMPLES[self.metric].html
+
+
+def _html(value: str = "", visible: bool = True, js_on_load: str = "") -> Any:
+    return gr.HTML(value, visible=visible, js_on_load=js_on_load or None, apply_default_css=False)

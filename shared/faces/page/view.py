@@ -1,0 +1,165 @@
+"""What a page shows of an answer: the properties of its components, by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+
+from ...answers.answer import Answer, Curves, Histogram
+from ...answers.decisions import place_of
+from .. import html, numbers
+from ..moving import plotly_of
+from .worker import Look
+
+MAX_FIGURES = 4
+COPIED = ("Python", "Markdown", "LaTeX", "CSV", "BibTeX")
+Props = dict[str, Any]
+_templates = Environment(loader=PackageLoader(__package__, "templates"), autoescape=True)
+
+
+def view(answer: Answer, place: int | None = None, image: int = 0, copied: str = COPIED[0]) -> dict[str, Props]:
+    """The properties of each component of the results, by name.
+
+    Parameters: place, the index of the threshold, by default that of the first preset; image, the index of the image
+    that is large; copied, one of `COPIED`.
+    """
+    place = first_place(answer) if place is None else place
+    props = {
+        "comparison": _html(html.comparison(answer)),
+        "headline": _html(html.headline(answer)),
+        "images": _html(images(answer, image)),
+        "worst": _html(html.worst(answer)),
+        "more": _html("".join([html.numbers(answer), html.differences(answer), html.tables(answer)])),
+        "notes": _html(html.notes(answer)),
+        "text": {"value": copied_text(answer, copied)},
+        **moved(answer, place),
+    }
+    for i in range(MAX_FIGURES):
+        figure = answer.figures[i] if i < len(answer.figures) else None
+        props[f"title{i}"] = _html("" if figure is None else html.title_of(figure))
+        props[f"card{i}"] = {"visible": figure is not None}
+        if figure is None or f"plot{i}" not in props:
+            props[f"plot{i}"] = {"value": None if figure is None else plotly_of(figure)}
+    return props
+
+
+def moved(answer: Answer, place: int) -> dict[str, Props]:
+    """The properties of what follows the threshold, at an index of the decisions."""
+    decisions = answer.decisions
+    if decisions is None or not decisions.thresholds:
+        return {"threshold": {"visible": False}, "decisions": _html("")}
+    low, high = _range(answer)
+    at = float(decisions.thresholds[place])
+    preset = next((name for name, index in decisions.presets.items() if index == place), None)
+    props: dict[str, Props] = {
+        "threshold": {"visible": True},
+        "slider": {
+            "minimum": low,
+            "maximum": high,
+            "step": (high - low) / 1000,
+            "value": min(max(at, low), high),
+            "label": f"{decisions.rule} {decisions.thresholds[place]}",
+        },
+        "number": {"value": decisions.thresholds[place], "label": decisions.rule},
+        "preset": {"choices": [*decisions.presets], "value": preset},
+        "decisions": _html(html.decisions(answer, place)),
+    }
+    for i, figure in enumerate(answer.figures[:MAX_FIGURES]):
+        if isinstance(figure, (Histogram, Curves)) and figure.follows:
+            props[f"plot{i}"] = {"value": plotly_of(figure, decisions, place)}
+    return props
+
+
+def first_place(answer: Answer) -> int:
+    """The index of the threshold that is shown first."""
+    return next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+
+
+def place_at(answer: Answer, text: Any) -> int:
+    """The index of the decisions of a threshold, as a number or a text. Raises ValueError for what is no number."""
+    assert answer.decisions is not None
+    return place_of(answer.decisions, float(str(text).strip().replace("−", "-")))
+
+
+def _range(answer: Answer) -> tuple[float, float]:
+    """The ends of the slider: those of the histogram above it."""
+    for figure in answer.figures:
+        if isinstance(figure, Histogram) and figure.follows:
+            return min(min(s.x) for s in figure.series), max(max(s.x) for s in figure.series) + figure.width
+    assert answer.decisions is not None
+    ends = [float(text) for text in answer.decisions.thresholds]
+    low, high = min(ends), max(ends)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def images(answer: Answer, chosen: int) -> str:
+    """The images of an answer as thumbnails, with one of them large."""
+    if not answer.images:
+        return ""
+    chosen = min(max(chosen, 0), len(answer.images) - 1)
+    large = html.picture_of(answer.images[chosen])
+    return render("images.html", name=answer.images[chosen].name, large=large, gallery=html.gallery(answer, chosen))
+
+
+def copied_text(answer: Answer, form: str) -> str:
+    """What is copied: the Python of the results, a table, or the citation, in ASCII where numbers stand."""
+    if form == "Markdown":
+        return numbers.markdown(answer) or numbers.typed(answer.sentence)
+    if form == "LaTeX":
+        return numbers.latex(answer) or numbers.typed(answer.sentence)
+    if form == "CSV":
+        return csv_of(answer)
+    return f"{numbers.typed(answer.sentence)}\n\n{answer.citation}".strip() if form == "BibTeX" else answer.call
+
+
+def csv_of(answer: Answer) -> str:
+    """The models or groups side by side, or the numbers of the only one, as CSV."""
+    table = numbers.csv_text(answer)
+    if table:
+        return table
+    lines = ["key,value,low,high"]
+    for one in answer.numbers[answer.model]:
+        low, high = one.interval or ("", "")
+        lines.append(f"{one.key},{one.value!r},{low!r},{high!r}" if one.interval else f"{one.key},{one.value!r},,")
+    return "\n".join(lines) + "\n"
+
+
+def json_of(answer: Answer) -> str:
+    """All results of all models, with all digits, and the signature."""
+    return json.dumps({"signature": answer.signature, "results": answer.results}, indent=2, default=str)
+
+
+def render(name: str, /, **values: Any) -> str:
+    """The HTML of a template of this folder, whose values are escaped unless they are HTML already."""
+    return _templates.get_template(name).render(**values)
+
+
+def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:
+    """The data of a page: the names of files, their size, and what columns are used as."""
+    roles = [(name, role) for name, role, _ in look.first if role]
+    rows = [*zip(*(cells for _, _, cells in look.first))] if look.first else []
+    return render("data.html", look=look, names=names, roles=roles, rows=rows, example=example, origin=origin)
+
+
+def said(text: str, kind: str = "error") -> Props:
+    """A sentence beside the data: an error, which screen readers announce, or a note."""
+    return _html(render("said.html", text=text, kind=kind) if text else "")
+
+
+def state_line(text: str, kind: str = "") -> Props:
+    """The line below the button."""
+    return {"value": render("state.html", text=text, kind=kind)}
+
+
+def _html(text: str) -> Props:
+    return {"value": text, "visible": bool(text)}
+
+
+def changed(parts: Mapping[str, Any], props: Mapping[str, Props]) -> dict[Any, Any]:
+    """The updates of components, from their properties by name."""
+    import gradio as gr
+
+    return {parts[name]: gr.update(**own) for name, own in props.items() if name in parts}
