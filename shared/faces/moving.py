@@ -211,7 +211,7 @@ def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
         traces.append(_curve(figure, series, rank))
     traces += _moving(figure, decisions, place)
     x, y = ({**_AXIS, **(_HALF if share else {"tickformat": "~g", "nticks": 5})} for share in figure.shares)
-    x["title"] = {"text": _escaped(figure.axes[0]), "standoff": 2}
+    x["title"] = {"text": _escaped(figure.axes[0]), "standoff": 2, "font": {"size": 12}}
     name = {**_note(figure.axes[1], 0, 1, "left"), "xref": "paper", "yref": "paper", "yanchor": "top"}
     name |= {"text": _escaped(figure.axes[1]), "font": {"size": 12, "color": light("ink2")}}
     names, room = _names(figure)
@@ -371,8 +371,16 @@ def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
         "ygap": 2 if few else 0,
     }
     bare = {**_AXIS, "showline": False, "ticks": ""}
-    across = {**bare, **_category(figure.columns), "title": {"text": _escaped(figure.axes[0]), "standoff": 6}}
-    down = {**bare, **_category(figure.rows), "title": {"text": _escaped(figure.axes[1]), "standoff": 6}}
+    across = {
+        **bare,
+        **_category(figure.columns),
+        "title": {"text": _escaped(figure.axes[0]), "standoff": 6, "font": {"size": 12}},
+    }
+    down = {
+        **bare,
+        **_category(figure.rows),
+        "title": {"text": _escaped(figure.axes[1]), "standoff": 6, "font": {"size": 12}},
+    }
     height = min(480, 64 + (36 if few else 16) * len(figure.rows))
     margin = {"l": 10, "r": 10, "t": 4, "b": 40}
     return [trace], {
