@@ -19,7 +19,6 @@ from ..extras import extra
 from ..ranking.counts import Side
 from ..ranking.operating_points import parse_point
 from ..ranking.roc import roc_curve, thinned
-from ..reading.limits import COMMANDS
 from ..reading.maps.maps import Maps
 from .answer import Bars, Curves, Decisions, Figure, Image, Table, Worst
 from .charts import Points, curve_points, histogram, pooled_note, roc, series_of_models, worst_of_sides
@@ -27,8 +26,6 @@ from .decisions import BEST_F1, binary_decisions, said_at, threshold_text
 from .subject import Computed, Drawing, Example, Subject
 
 WORDS = ("anomalous", "normal")
-MOST_IMAGES = 48
-PICTURES = 2_800_000  # characters of all pictures of an answer
 _MOST_KINDS = 12
 _FINE = 100  # times as many points of a PRO curve, of which only a small part may be drawn
 _ENDS = ("everything flagged", "nothing flagged")
@@ -166,53 +163,44 @@ class _Judged(NamedTuple):
     flagged: int
 
 
-def images(computed: Computed, number: int = MOST_IMAGES) -> list[Image]:
-    """The images with the most wrong pixels at the threshold, those with a defect first, each with its map over its
-    photograph; without a threshold, those whose scores are most surprising.
+def images(computed: Computed, number: int = 48) -> list[Image]:
+    """At most `number` images with the most wrong pixels at the threshold, those with a defect first.
 
-    Parameters: number, the most images.
+    Each has its map drawn over its photograph, if any. Without a threshold, images whose scores say least what they
+    are come first.
     """
     with extra("cli"):
-        from .pictures import LEAST, SIDE, THUMBNAIL, data_url, draw_map, photographs, read_photograph
-    threshold, names = threshold_of(computed, "pixel"), computed.reading.images
+        from .pictures import LEAST, MOST_CHARACTERS, SIDE, THUMBNAIL, data_url, draw_map, photographs_of
+    threshold, maps = threshold_of(computed, "pixel"), computed.columns["predictions"]
     judged, scale = _judged(computed, threshold)
     worst = [one for one in judged if one.missed or one.flagged or threshold is None][:number]
-    own = photographs(computed.photographs, names) if computed.photographs else _photographs(computed)
-    archives = computed.reading.archives
-    shown = []
+    paths = [image.image for image, _ in maps.files.pairs] if isinstance(maps, Maps) else []
+    read, shown = photographs_of(computed, paths, len(maps)), []
     for one in worst:
-        score_map, mask, void = _image(computed, one.row)
-        photo, of = None, own[one.row] if own else None
-        if of is not None:
-            photo, _ = read_photograph(of, limits=COMMANDS if archives is None else archives.limits)
+        (score_map, mask, void), own = _image(computed, one.row), read(one.row)
+        photo = None if own is None else own[0]
         side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
         picture, small = (
             draw_map(score_map, mask, threshold, scale, void=void, photograph=photo, side=pixels)
             for pixels in (side, THUMBNAIL)
         )
-        name = names[one.row] if names else str(one.row)
+        name = _name(computed, one.row)
         said = _said(one) if threshold is not None else f"score {computed.state['image_scores'][one.row]:.4g}"
         shown.append(
             Image(
                 name,
                 score_map.shape[::-1],
-                data_url(picture, PICTURES // len(worst)),
+                data_url(picture, MOST_CHARACTERS // len(worst)),
                 said=said,
-                thumbnail=data_url(small),
+                thumbnail=data_url(small, quality=72),
                 alt=f"Anomaly map of {name}: {said}",
             )
         )
     return shown
 
 
-def _photographs(computed: Computed) -> list[Any]:
-    """The photographs that the reader has found beside the masks."""
-    from .pictures import Photograph
-
-    maps = computed.columns["predictions"]
-    if not isinstance(maps, Maps):
-        return []
-    return [None if image.image is None else Photograph(image.image) for image, _ in maps.files.pairs]
+def _name(computed: Computed, row: int) -> str:
+    return computed.reading.images[row] if computed.reading.images else str(row)
 
 
 def _image(computed: Computed, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -235,7 +223,7 @@ def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged],
     for row, (score_map, mask, void) in enumerate(_pairs(computed)):
         finite = score_map[np.isfinite(score_map)]
         low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
-        name = computed.reading.images[row] if computed.reading.images else str(row)
+        name = _name(computed, row)
         if name not in names:  # a normal image is in each group of its category
             names.add(name)
             flagged = np.zeros(mask.shape, bool) if threshold is None else score_map > threshold

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ from ..detection.outcomes import IS_RIGHT, counts_above
 from ..extras import extra
 from ..reading.boxes.classes import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
-from ..reading.limits import COMMANDS
 from ..reading.reading import Reading
 from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series, Table
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
@@ -44,8 +42,7 @@ ROLES = {  # of a box by its kind; all other kinds lie on nothing
     "both, unknown called known": "misplaced",
 }
 _LAST = {kind: place for place, kind in enumerate((FOUND, *OF_NO_OBJECT), 1)}  # drawn below the errors on objects
-MOST_IMAGES, MOST_BOXES = 48, 60
-PICTURES = 2_800_000  # characters of all pictures of an answer
+MOST_BOXES = 60  # of an image
 _MOST_CONFUSED, _MOST_MODELS, _MOST_LEVELS = 10, 4, 400
 
 
@@ -215,58 +212,41 @@ def errors_in_words(errors: BoxErrors, image: int) -> str:
     return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
 
 
-def images(computed: Computed, number: int = MOST_IMAGES) -> list[Image]:
-    """The images with the most errors, the worst first, each with its boxes, its photograph if there is one, and a
-    thumbnail.
-
-    Parameters: number, the most images.
-    """
+def images(computed: Computed, number: int = 48) -> list[Image]:
+    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any."""
     errors = errors_of(computed)
     if errors is None or "counts" in computed.state:
         return []
     with extra("cli"):
-        from .pictures import THUMBNAIL, data_url, draw_boxes, photographs, read_photograph
-    reading, rows = computed.reading, errors.worst(number)
-    names = reading.images or [*map(str, range(len(errors.errors)))]
+        from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, draw_boxes, photographs_of
+    reading, rows, images = computed.reading, errors.worst(number), []
+    paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
+    read = photographs_of(computed, paths, len(errors.errors))
     words = class_words(reading.classes, computed.options["unknown_class_id"])
-    own = photographs(computed.photographs, names) if computed.photographs else _photographs(computed)
-    limits = reading.archives.limits if reading.archives is not None else COMMANDS
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as YOLO's
-    images = []
     for row in rows:
-        every = errors.boxes(row)
-        boxes, photo, of = shown_boxes(every, words), None, own[row] if own else None
+        every, own = errors.boxes(row), read(row)
+        boxes, photo, said = shown_boxes(every, words), None, errors_in_words(errors, row)
         # the picture is scaled to the size that the data set says, in which boxes lie
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
-        if of is not None:
-            photo, its_size = read_photograph(of, limits=limits)
-            size = size or its_size
+        if own is not None:
+            photo, size = own[0], size or own[1]
         size = (1.0, 1.0) if are_shares else size or _reach(every)
-        said = errors_in_words(errors, row)
+        name = reading.images[row] if reading.images else str(row)
         left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         images.append(
             Image(
-                names[row],
+                name,
                 size,
-                "" if photo is None else data_url(photo, PICTURES // len(rows)),
+                "" if photo is None else data_url(photo, MOST_CHARACTERS // len(rows)),
                 boxes,
                 said + left,
-                data_url(draw_boxes(boxes, size, photo, THUMBNAIL, labels=False)),
-                f"{names[row]}: {said}",
+                data_url(draw_boxes(boxes, size, photo, THUMBNAIL, labels=False), quality=72),
+                f"{name}: {said}",
             )
         )
     return images
-
-
-def _photographs(computed: Computed) -> list[Any]:
-    """The photographs that the reader has found beside the boxes."""
-    from .pictures import Photograph
-
-    if not isinstance(computed.reading, BoxReading):
-        return []
-    dataset = next(iter(computed.reading.detections.values())).dataset
-    return [None if path is None else Photograph(Path(path)) for path in dataset.paths]
 
 
 def _reach(boxes: Iterable[ErrorBox]) -> tuple[float, float]:

@@ -9,23 +9,25 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image as Pixels, ImageDraw, ImageFont, ImageOps
 
-from ..reading.limits import PAGES, Limits, check_size
+from ..reading.limits import COMMANDS, PAGES, Limits, check_size
 from ..reading.maps.listing import key_of
 from ..reading.maps.maps import resized_map
 from ..reading.places import matched
 from ..reading.reasons import named
 from .answer import Box, Image
+from .subject import Computed
 
 SIDE = 1024  # pixels along the longer side of a picture, at most
 THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
-LEAST = 512  # pixels along the longer side of a map, which may have few of its own
+MOST_IMAGES, MOST_CHARACTERS = 48, 2_800_000  # of an answer, and of its pictures as data URLs
+LEAST = 768  # pixels along the longer side of a map, which may have few of its own
 FEW_LABELS = 24  # the most boxes of a picture with labels
 GROUND, INK, CHIP = "#222226", "#f4f4f5", (24, 24, 27)
 DEFECT, REGION = "#56b4e9", "#f0883e"  # the outlines of a true defect and of a found region
@@ -51,7 +53,8 @@ LINES: Mapping[str, Line] = {
 }
 HEAT = ((68, 1, 84), (225, 29, 122), (253, 224, 71))  # from 0.4 of the threshold to twice the threshold
 CLEAR = 0.4  # share of the threshold, counted from the lowest score, below which a map is transparent
-_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
+_FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "BMP")  # of strangers' files that are opened
 
 
 class Photograph(NamedTuple):
@@ -61,8 +64,28 @@ class Photograph(NamedTuple):
     member: str = ""
 
 
+def photographs_of(
+    computed: Computed, paths: Sequence[Path | None], number: int
+) -> Callable[[int], tuple[Any, tuple[int, int]] | None]:
+    """A function that reads the photograph of an image, by its index; None without one.
+
+    Parameters: a computation, whose photographs are taken if it has some, by name; the files of the images that the
+    reader knows, or none; the number of images.
+    """
+    archives, chosen = computed.reading.archives, computed.photographs
+    limits = PAGES if chosen else COMMANDS if archives is None else archives.limits
+    own = photographs(chosen, computed.reading.images or [*map(str, range(number))]) if chosen else []
+    own = own or [None if path is None else Photograph(path) for path in paths] or [None] * number
+
+    def read(image: int) -> tuple[Any, tuple[int, int]] | None:
+        of = own[image]
+        return None if of is None else read_photograph(of, limits=limits)
+
+    return read
+
+
 def photographs(places: Sequence[Path], names: Sequence[str], limits: Limits = PAGES) -> list[Photograph | None]:
-    """The photograph of each image, by name, from PNG and JPEG files and .zip archives; None without one.
+    """The photograph of each image, by name, from files and .zip archives; None without one.
 
     A single photograph that no image is named like is that of every image. Raises RefusedError beyond the limits.
     """
@@ -100,7 +123,7 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
                 content = archive.read(of.member)
         else:
             content = of.path.read_bytes()
-        with Pixels.open(io.BytesIO(content), formats=["PNG", "JPEG"] if limits is PAGES else None) as image:
+        with Pixels.open(io.BytesIO(content), formats=_FORMATS if limits is PAGES else None) as image:
             check_size(image.size)
             limits.check_unpacked(name, 4 * image.size[0] * image.size[1])
             upright = ImageOps.exif_transpose(image)
@@ -112,18 +135,18 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
     return shown, size
 
 
-def data_url(picture: Any, most: int = 1 << 30) -> str:
-    """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits, or is 256 pixels."""
+def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84) -> str:
+    """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits or is 160 pixels wide."""
     side = max(picture.size)
     while True:
         file = io.BytesIO()
         shown = picture.copy()
         shown.thumbnail((side, side))
-        shown.save(file, "JPEG", quality=84, subsampling=0, optimize=True)
+        shown.save(file, "JPEG", quality=quality, subsampling=0, optimize=True)
         text = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
-        if len(text) <= most or side <= 256:
+        if len(text) <= most or side <= 160:
             return text
-        side = max(256, 3 * side // 4)
+        side = max(160, 3 * side // 4)
 
 
 def drawn(image: Image, side: int = SIDE, *, labels: bool = True) -> Any:
@@ -153,11 +176,23 @@ def draw_boxes(
     places = [(scale * box.corners).round().astype(int).tolist() for box in boxes]
     thick = max(2, round(side / 320))
     for box, place in reversed([*zip(boxes, places)]):
-        line = LINES.get(box.role, LINES["nothing"])
+        line = _line(box)
         _rectangle(draw, place, line, thick if line.wide else max(1, thick - 1))
-    if labels:
-        _write_labels(draw, boxes, places, (width, height), max(12, round(side / 54)))
+    named = [i for i, box in enumerate(boxes) if box.label and box.role != "right"][: FEW_LABELS if labels else 0]
+    letters = max(12, round(side / 54))
+    font = ImageFont.load_default(letters)
+    widths = [round(draw.textlength(boxes[i].label, font=font)) + 8 for i in named]
+    in_order = [places[i] for i in (*named, *(i for i in range(len(boxes)) if i not in named))]
+    for i, spot in zip(named, label_places(widths, letters + 7, in_order, (width, height))):
+        if spot is not None:
+            draw.rectangle(spot, fill=(*CHIP, 225))
+            middle = spot[0] + 4, (spot[1] + spot[3]) // 2
+            draw.text(middle, boxes[i].label, fill=_line(boxes[i]).color, font=font, anchor="lm")
     return picture
+
+
+def _line(box: Box) -> Line:
+    return LINES.get(box.role, LINES["nothing"])
 
 
 def _rectangle(draw: Any, place: Sequence[int], line: Line, width: int) -> None:
@@ -177,28 +212,23 @@ def _rectangle(draw: Any, place: Sequence[int], line: Line, width: int) -> None:
             draw.rectangle((x, start, x + width - 1, min(start + on, y2)), fill=line.color)
 
 
-def _write_labels(
-    draw: Any, boxes: Sequence[Box], places: Sequence[Sequence[int]], size: tuple[int, int], letters: int
-) -> None:
-    font = ImageFont.load_default(letters)
-    written = np.zeros((0, 4))
-    every = np.asarray(places, float).reshape(-1, 4)
-    chosen = [i for i, box in enumerate(boxes) if box.label and box.role != "right"][:FEW_LABELS]
-    for i in chosen:
-        width, height = round(draw.textlength(boxes[i].label, font=font)) + 8, letters + 7
+def label_places(
+    widths: Sequence[int], height: int, places: Sequence[Sequence[int]], size: tuple[int, int]
+) -> list[tuple[int, int, int, int] | None]:
+    """Rectangles for labels beside their boxes, or None for a label without a place.
+
+    Parameters: widths of the labels, of the most important box first; their height; places of all boxes, of which the
+    first have the labels; size of the picture. No label covers another; each covers as little of other boxes as it can.
+    """
+    every, written = np.asarray(places, float).reshape(-1, 4), np.zeros((0, 4))
+    chosen: list[tuple[int, int, int, int] | None] = []
+    for i, width in enumerate(widths):
         others = np.delete(every, i, axis=0)
-        spots = [
-            (float(_overlaps(spot, others).sum()), order, spot)
-            for order, spot in enumerate(_spots(places[i], width, height, size))
-            if not _overlaps(spot, written).any()
-        ]
-        if not spots:
-            continue
-        x, y, *_ = spot = min(spots)[2]
-        written = np.vstack([written, spot])
-        color = LINES.get(boxes[i].role, LINES["nothing"]).color
-        draw.rectangle(spot, fill=(*CHIP, 225))
-        draw.text((x + 4, y + height // 2), boxes[i].label, fill=color, font=font, anchor="lm")
+        free = [spot for spot in _spots(places[i], width, height, size) if not _overlaps(spot, written).any()]
+        covered = [float(_overlaps(spot, others).sum()) for spot in free]
+        chosen.append(free[int(np.argmin(covered))] if free else None)
+        written = np.asarray([spot for spot in chosen if spot is not None]).reshape(-1, 4)
+    return chosen
 
 
 def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:
@@ -254,7 +284,7 @@ def draw_map(
     alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
     heat = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
     pixels = pixels * (1 - alpha) + heat * alpha
-    wide = max(1, round(side / 340))
+    wide = max(2, round(side / 300))
     if threshold is not None:
         flagged = score_map > threshold
         _outline(pixels, _resized(flagged if void is None else flagged & ~void, (height, width)), REGION, wide)
