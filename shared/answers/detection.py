@@ -561,32 +561,32 @@ def meaning(key: str, options: Mapping[str, Any]) -> str:
     return (_MEANINGS_OWOD if options["protocol"] == "owod" else _MEANINGS).get(key, "")
 
 
-SUBJECTS = {
-    "openset_detection": Subject(
-        OpenSetDetection,
-        "Are known objects found, and unknown objects called unknown?",
-        ("U-Recall", "mAP", "WI", "A-OSE", r"Recall\(Known\)", r"Precision\(Known\)"),
-        Example(
-            "Pasted digits, 6 to 9 unknown",
-            ("predictions.zip", "references.zip"),
-            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
-            "photographs.zip",
-        ),
-        data,
-        {
-            "Rates": r"(U-|m)?(AP|AR@|Recall|Precision|A-OSE|WI|F1).*",
-            "Errors": r"(Δ|fate\().*",
-            "Counts": r"(TP|FP|FN|total)_.*",
-        },
-        meaning=meaning,
-        figures=figures,
-        decisions=decisions,
-        images=images,
-        tables=tables,
-        notes=notes,
-        derive=derive,
-        settle=settle,
-        more_costs=more_costs,
-        images_are_rows=True,
-    )
-}
+SUBJECT = Subject(
+    metric=OpenSetDetection,
+    question="Are known objects found, and unknown objects called unknown?",
+    leading=("U-Recall", "mAP", "WI", "A-OSE", r"Recall\(Known\)", r"Precision\(Known\)"),
+    example=Example(
+        "Pasted digits, 6 to 9 unknown",
+        ("predictions.zip", "references.zip"),
+        {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
+        "photographs.zip",
+    ),
+    data=data,
+    sections={
+        "Rates": r"(U-|m)?(AP|AR@|Recall|Precision|A-OSE|WI|F1).*",
+        "Errors": r"(Δ|fate\().*",
+        "Counts": r"(TP|FP|FN|total)_.*",
+    },
+    meaning=meaning,
+    figures=figures,
+    decisions=decisions,
+    images=images,
+    tables=tables,
+    notes=notes,
+    derive=derive,
+    settle=settle,
+    more_costs=more_costs,
+    noun="detector",
+    images_are_rows=True,
+)
+SUBJECTS = {SUBJECT.name: SUBJECT}

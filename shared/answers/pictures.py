@@ -53,8 +53,7 @@ LINES: Mapping[str, Line] = {
 }
 HEAT = ((68, 1, 84), (225, 29, 122), (253, 224, 71))  # from 0.4 of the threshold to twice the threshold
 CLEAR = 0.4  # share of the threshold, counted from the lowest score, below which a map is transparent
-_PHOTOGRAPHS = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
-_FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "BMP")  # of strangers' files that are opened
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")  # of strangers' files, which are the only ones that pages open
 
 
 class Photograph(NamedTuple):
@@ -75,6 +74,8 @@ def photographs_of(
     archives, chosen = computed.reading.archives, computed.photographs
     limits = PAGES if chosen else COMMANDS if archives is None else archives.limits
     own = photographs(chosen, computed.reading.images or [*map(str, range(number))]) if chosen else []
+    if limits is PAGES:
+        paths = [path if path is not None and path.suffix.lower() in _PHOTOGRAPHS else None for path in paths]
     own = own or [None if path is None else Photograph(path) for path in paths] or [None] * number
 
     def read(image: int) -> tuple[Any, tuple[int, int]] | None:
@@ -123,7 +124,7 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
                 content = archive.read(of.member)
         else:
             content = of.path.read_bytes()
-        with Pixels.open(io.BytesIO(content), formats=_FORMATS if limits is PAGES else None) as image:
+        with Pixels.open(io.BytesIO(content), formats=["PNG", "JPEG"] if limits is PAGES else None) as image:
             check_size(image.size)
             limits.check_unpacked(name, 4 * image.size[0] * image.size[1])
             upright = ImageOps.exif_transpose(image)
@@ -136,13 +137,13 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
 
 
 def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84) -> str:
-    """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits or is 160 pixels wide."""
+    """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits or has 160 pixels."""
     side = max(picture.size)
     while True:
         file = io.BytesIO()
         shown = picture.copy()
         shown.thumbnail((side, side))
-        shown.save(file, "JPEG", quality=quality, subsampling=0, optimize=True)
+        shown.save(file, "JPEG", quality=quality, subsampling=0)
         text = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
         if len(text) <= most or side <= 160:
             return text

@@ -1,0 +1,1 @@
+"""Answers: figures, decisions and pictures as data."""

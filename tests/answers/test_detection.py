@@ -1,0 +1,312 @@
+"""Answers of openset_detection: counts are the metric's, at every threshold; pictures show what the counts say."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zipfile
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pixels
+
+from openworld_metrics.answers import detection, pictures
+from openworld_metrics.answers.answer import Box, Image
+from openworld_metrics.answers.detection import SUBJECT, errors_of
+from openworld_metrics.answers.subject import Computed
+from openworld_metrics.detection.errors import FALSE_POSITIVES
+from openworld_metrics.detection.openset_detection import OpenSetDetection
+from openworld_metrics.faces import palette
+from openworld_metrics.reading import Dataset, Detections
+from openworld_metrics.reading.boxes.reading import BoxReading
+from openworld_metrics.reading.limits import RefusedError
+from openworld_metrics.reading.reading import Reading
+from tests.detection import scenes
+
+OPTIONS: dict[str, Any] = {"known_classes": scenes.KNOWN, "unknown_class_id": scenes.UNKNOWN_ID}
+
+
+def computed(*several: Detections, photographs: Any = (), **options: Any) -> Computed:
+    """The computation of the first of several detectors beside the others."""
+    dataset = several[0].dataset
+    names = ["one", "two", "three"][: len(several)]
+    columns = [{"predictions": each.predictions, "references": dataset.references} for each in several]
+    reading = BoxReading(
+        SUBJECT.name,
+        dict(zip(names, columns)),
+        images=dataset.names,
+        classes=dataset.classes,
+        sizes=dataset.sizes,
+        detections=dict(zip(names, several)),
+    )
+    options = {**OpenSetDetection.options, **OPTIONS, **options}
+    models = {}
+    for place, (name, own) in enumerate(zip(names, columns)):
+        metric = OpenSetDetection(**options)
+        metric.add_batch(**own)
+        state = metric.state()
+        models[name] = Computed(
+            name, own, state, options, metric.summary(), reading, place=place, photographs=photographs
+        )
+    rivals = {name: one for name, one in models.items() if name != "one"}
+    return replace(models["one"], rivals=rivals)
+
+
+def results(of: Computed, **options: Any) -> dict[str, Any]:
+    """The results of the metric with other options."""
+    return OpenSetDetection(**{**of.options, **options}).compute(**of.columns)
+
+
+CASES = [
+    {"protocol": "ow-dln"},
+    {"protocol": "ow-dln", "matching": "confidence", "conf_threshold": 0.2},
+    {"protocol": "owod", "recall_level": None},
+    {"protocol": "owod", "recall_level": None, "plus_one": True, "iou_threshold": 0.75},
+]
+
+
+@pytest.mark.parametrize("options", CASES, ids=["iou", "confidence", "owod", "plus one"])
+@pytest.mark.parametrize("ignored", [0.0, 0.3])
+def test_figures_count_what_the_metric_counts(options: dict[str, Any], ignored: float) -> None:
+    of = computed(scenes.scene(6, 40, ignored=ignored), **options)
+    own = results(of, errors=True)
+    bars, called, *_ = SUBJECT.figures(of)
+    fates = dict(zip(zip(own["fates"]["objects"], own["fates"]["fate"]), own["fates"]["count"]))
+    for row, counts in zip(bars.rows, bars.counts):
+        side = row.split()[0]
+        assert sum(counts) == own[f"total_{side}"] == sum(count for (of, _), count in fates.items() if of == side)
+        assert dict(zip(bars.parts, counts))["found"] == own[f"TP_{side}"] > 0
+    known, unknown, nothing = called.counts
+    assert known[0] == own["TP_known"]
+    assert unknown[2] == own["TP_unknown"]
+    assert (sum(known), sum(unknown)) == (own["total_known"], own["total_unknown"])
+    kinds = dict(zip(own["errors"]["error"], own["errors"]["count"]))
+    assert nothing == [0, kinds["background called known"], kinds["background called unknown"], 0, 0]
+    confused = sum(sum(row) for figure in SUBJECT.figures(of)[2:3] for row in figure.counts)
+    assert confused == fates["unknown", "called known"] > 0
+    (table,) = (table for table in SUBJECT.tables(of) if table.title == "Kinds of errors")
+    assert dict(zip(*table.columns.values())) == kinds
+
+
+def test_worst_images_are_those_of_a_plain_loop() -> None:
+    of = computed(scenes.scene(6, 40))
+    table = results(of, errors=True, per_image=True)["per_image"]
+    right = ("known objects found", "unknown objects found")
+    wrong = [name for name in table if name.startswith(("known objects", "unknown objects")) and name not in right]
+    wrong += [f"FP {kind}" for kind in ("duplicate", "background called known", "background called unknown")]
+    errors = [sum(table[name][image] for name in wrong) for image in range(40)]
+    order = sorted((-number, image) for image, number in enumerate(errors) if number)
+    shown = SUBJECT.images(of)
+    assert [image.name for image in shown] == [f"{image:04}" for _, image in order]
+    for image, (number, _) in zip(shown, order):
+        assert sum(int(part.split()[0]) for part in image.said.split(", ")) == -number
+    assert [image.name for image in detection.images(of, 3)] == [f"{image:04}" for _, image in order[:3]]
+
+
+@pytest.mark.parametrize("options", CASES[1:3], ids=["ow-dln", "owod"])
+def test_decisions_are_those_of_a_recount_at_every_threshold(options: dict[str, Any]) -> None:
+    of = computed(scenes.scene(3, 20), **options)
+    decisions = SUBJECT.decisions(of)
+    assert decisions is not None
+    confidences = sorted({*of.state["predictions"][:, 4].tolist()})
+    confidences = [each for each in confidences if each >= of.options["conf_threshold"]]
+    assert list(decisions.ends) == [*confidences, np.inf]
+    for place, text in enumerate(decisions.thresholds):
+        at = float(text)
+        assert sum(each > at for each in confidences) == sum(each >= at for each in confidences)
+        own = results(of, conf_threshold=max(at, of.options["conf_threshold"]))
+        assert {name: column[place] for name, column in decisions.counts.items()} == {
+            name: own[name] for name in decisions.counts
+        }
+        for name, column in decisions.values.items():
+            assert column[place] == own[name]
+    assert decisions.presets["every box"] == 0
+
+
+def test_the_numbers_over_thresholds_end_at_the_results() -> None:
+    of = computed(scenes.scene(3, 20), scenes.scene(4, 20)._replace(dataset=scenes.scene(3, 20).dataset))
+    of = replace(of, options={**of.options, "matching": "confidence"})
+    curves = [figure for figure in SUBJECT.figures(of) if type(figure).__name__ == "Curves"]
+    assert [figure.axes[1] for figure in curves] == ["U-Recall", "WI", "A-OSE"]
+    for figure in curves:
+        assert [(each.name, each.role, each.selected) for each in figure.series] == [
+            ("one", "d1", True),
+            ("two", "d2", False),
+        ]
+        assert figure.series[0].y[0] == results(of)[figure.axes[1]]
+
+
+def one_of_each() -> Detections:
+    """An image with a box of each outcome, one with a missed object, and one without an error."""
+    boxes = np.asarray([[20 * k + 2, 10, 20 * k + 14, 30] for k in range(9)], dtype=np.float64)
+    true = {
+        "boxes": boxes[:8],
+        "labels": np.asarray([0, 7, 0, 0, 7, 1, 0, 2]),
+        "ignored": np.asarray([0, 0, 0, 0, 0, 0, 1, 0]),
+    }
+    near = boxes[[7]] + [6.0, 0, 6, 0]
+    predicted = {
+        "boxes": np.concatenate([boxes[[0, 1, 2, 3, 4, 8]], near]),
+        "scores": np.linspace(0.9, 0.3, 7),
+        "labels": np.asarray([0, 999, 1, 999, 0, 1, 2]),
+    }
+    missed = {key: column[5:6] for key, column in true.items()}
+    fine = {key: column[:1] for key, column in true.items()}
+    nothing = {key: column[:0] for key, column in predicted.items()}
+    sizes: Any = [(180, 40)] * 3
+    dataset = Dataset(["all", "<missed>", "fine"], [true, missed, fine], {0: "cat"}, [None] * 3, sizes, [0, 1, 2])
+    return Detections(dataset, [predicted, nothing, {key: column[:1] for key, column in predicted.items()}])
+
+
+def test_a_box_of_each_outcome() -> None:
+    of = computed(one_of_each(), iou_threshold=0.6)
+    every, missed = SUBJECT.images(of)
+    assert (every.name, missed.name) == ("all", "<missed>")
+    assert every.said == (
+        "1 unknown called known, 1 known called unknown, 1 wrong class, 1 badly placed, 1 known missed, "
+        "1 nothing called known"
+    )
+    assert sorted((box.role, box.label, box.outcome) for box in every.boxes) == [
+        ("misplaced", "2", "called 2 (0.30), is 2: badly placed"),
+        ("missed", "1, missed", "1: missed"),
+        ("nothing", "1", "called 1 (0.40): background called known"),
+        ("object", "", "2"),
+        ("rejected", "unknown", "called unknown (0.60), is cat: known called unknown"),
+        ("right", "cat", "called cat (0.90), is cat: right"),
+        ("right", "unknown", "called unknown (0.80), is 7: right"),
+        ("unknown", "cat", "called cat (0.50), is 7: unknown called known"),
+        ("wrong", "1", "called 1 (0.70), is cat: known called another known"),
+    ]
+    assert every.size == (180, 40)
+    assert [*map(tuple, detection.called(errors_of(of)).counts)] == [(2, 1, 1, 1, 2), (0, 1, 1, 0, 0), (0, 1, 0, 0, 0)]
+    assert SUBJECT.data(of) == "3 images, 9 objects: 7 known, 2 unknown"
+    kinds = [kind for kind, *_ in errors_of(of).examples()]
+    assert kinds == [kind for kind in FALSE_POSITIVES if errors_of(of).kinds[kind]] + ["missed"]
+
+
+def test_answers_are_plain_data() -> None:
+    of = computed(scenes.scene(6, 12), per_class=True, per_image=True, errors=True)
+    parts = [*SUBJECT.figures(of), SUBJECT.decisions(of), *SUBJECT.images(of), *SUBJECT.tables(of)]
+    text = json.dumps([asdict(part) for part in parts])
+    assert len(text) < 1_000_000
+    assert [table.title for table in SUBJECT.tables(of)] == ["Classes", "Kinds of errors", "Images"]
+    assert {*of.results["per_class"]} <= {*SUBJECT.tables(of)[0].columns}
+
+
+def test_a_closed_set_detector_is_not_asked_for_unknown_objects() -> None:
+    one = scenes.scene(6, 30)
+    known = [{**boxes, "labels": np.where(boxes["labels"] == 999, 0, boxes["labels"])} for boxes in one.predictions]
+    of = computed(one._replace(predictions=known))
+    settled, note = SUBJECT.settle({"one": of})
+    assert note.startswith("No prediction is unknown")
+    assert "U-Recall" not in settled["one"].results
+    figures = SUBJECT.figures(settled["one"])
+    assert [figure.axes[1] for figure in figures if type(figure).__name__ == "Curves"] == ["A-OSE"]
+    assert "called unknown" not in figures[0].parts
+    assert {*SUBJECT.decisions(settled["one"]).counts} == {"TP_known", "FN_known", "FP_known"}
+    for table in SUBJECT.tables(settled["one"]):
+        assert "called unknown" not in str(table)
+    same, note = SUBJECT.settle({"one": computed(one)})
+    assert (note, "U-Recall" in same["one"].results) == ("", True)
+
+
+def test_without_fates_below_the_least_overlap() -> None:
+    of = computed(scenes.scene(6, 12), iou_threshold=0.05)
+    assert {type(figure).__name__ for figure in SUBJECT.figures(of)} == {"Curves"}
+    assert SUBJECT.images(of) == []
+    assert len(SUBJECT.notes(of)) == 1
+
+
+def test_options_follow_from_tables_of_boxes() -> None:
+    columns = {
+        "predictions": [[[0, 0, 4, 4, 0.9, 2], [0, 0, 4, 4, 0.8, 999]], []],
+        "references": [[[0, 0, 4, 4, 2]], [[0, 0, 4, 4, 7]]],
+    }
+    options, why = SUBJECT.derive(Reading(SUBJECT.name, {"one": columns}))
+    assert options == {"known_classes": (2,), "unknown_class_id": 999}
+    assert why.startswith("Guessed: known classes 2 ")
+    assert SUBJECT.derive(Reading(SUBJECT.name, {"one": {"predictions": [["x"]], "references": []}})) == ({}, "")
+
+
+def test_meanings_depend_on_the_protocol() -> None:
+    for protocol, more in (("ow-dln", {}), ("owod", {"recall_level": None})):
+        of = computed(scenes.scene(6, 30), protocol=protocol, errors=True, **more)
+        rates = of.summary.rates()
+        assert [key for key in rates if not SUBJECT.meaning(str(key), of.options)] == []
+    assert SUBJECT.meaning("WI", {"protocol": "owod"}) != SUBJECT.meaning("WI", {"protocol": "ow-dln"})
+
+
+def test_labels_cover_no_other_label_and_stay_inside() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        number, size = int(rng.integers(1, 30)), (400, 300)
+        corner = rng.integers(0, [360, 260], (number, 2))
+        places = np.concatenate([corner, corner + rng.integers(4, 40, (number, 2))], axis=1).tolist()
+        spots = [spot for spot in pictures.label_places([60] * number, 20, places, size) if spot is not None]
+        assert spots
+        taken = np.zeros(size, int)
+        for x1, y1, x2, y2 in spots:
+            assert (x2 - x1, y2 - y1) == (60, 20)
+            assert min(x1, y1) >= 0
+            assert x2 <= 400
+            assert y2 <= 300
+            taken[x1:x2, y1:y2] += 1
+        assert taken.max() == 1
+
+
+def test_a_label_without_a_place_is_left_out() -> None:
+    assert pictures.label_places([60, 60], 20, [[0, 0, 60, 20], [0, 0, 60, 20]], (60, 20)).count(None) >= 1
+    assert pictures.label_places([90], 20, [[0, 0, 60, 20]], (60, 30)) == [None]
+
+
+def test_boxes_are_drawn_in_the_colours_of_the_palette() -> None:
+    for role, line in pictures.LINES.items():
+        if role in ("object", "missed", "rejected"):  # which are grey on a page, and light on a photograph
+            continue
+        assert line.color == palette.TOKENS[palette.token(role)].dark
+    boxes = [Box((10, 10, 40, 30), "", role, "", True) for role in pictures.LINES]
+    for box in boxes:
+        drawn = np.asarray(pictures.draw_boxes([box], (80, 60), side=400))
+        color = [int(pictures.LINES[box.role].color[i : i + 2], 16) for i in (1, 3, 5)]
+        assert (drawn == color).all(axis=2).any()
+
+
+def test_photographs_lie_behind_boxes_by_name(tmp_path: Path) -> None:
+    one = one_of_each()
+    with zipfile.ZipFile(tmp_path / "photographs.zip", "w") as archive:
+        for name, color in (("set/all.png", "#335577"), ("set/other.png", "#ff0000"), ("set/._all.png", "#00ff00")):
+            file = io.BytesIO()
+            Pixels.new("RGB", (360, 80), color).save(file, "PNG")
+            archive.writestr(name, file.getvalue())
+    shown = SUBJECT.images(computed(one, photographs=[tmp_path / "photographs.zip"]))
+    assert [bool(image.picture) for image in shown] == [True, False]
+    content = Pixels.open(io.BytesIO(base64.b64decode(shown[0].picture.partition(",")[2])))
+    assert content.size == (360, 80)
+    assert np.abs(np.asarray(content, int) - [0x33, 0x55, 0x77]).max() < 8
+    drawn = pictures.drawn(shown[0], 720)
+    assert drawn.size == (720, 160)
+    assert drawn.getpixel((4, 4)) == content.getpixel((2, 2))
+    alone = tmp_path / "any.jpg"
+    Pixels.new("RGB", (360, 80), "#335577").save(alone)
+    assert [bool(image.picture) for image in SUBJECT.images(computed(one, photographs=[alone]))] == [True, True]
+    alone.write_bytes(b"no photograph")
+    with pytest.raises(ValueError, match=r"any\.jpg: cannot identify"):
+        SUBJECT.images(computed(one, photographs=[alone]))
+    many = tmp_path / "many.zip"
+    with zipfile.ZipFile(many, "w") as archive:
+        for number in range(5_001):
+            archive.writestr(f"{number}.png", b"")
+    with pytest.raises(RefusedError, match=r"many\.zip"):
+        SUBJECT.images(computed(one, photographs=[many]))
+
+
+def test_pictures_are_made_smaller_until_they_fit() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (900, 1200, 3), dtype=np.uint8)
+    large, small = (pictures.data_url(Pixels.fromarray(noise), most) for most in (10_000_000, 90_000))
+    assert len(small) <= 90_000 < len(large)
+    image = Image("noise", (1200, 900), small)
+    assert pictures.drawn(image, 800).size == (800, 600)
