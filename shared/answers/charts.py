@@ -129,7 +129,8 @@ def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str
     columns: dict[str, list[Any]] = {
         "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows.tolist()]
     }
-    return columns | ({"group": [groups[row] for row in rows.tolist()]} if len(groups) == number else {})
+    own = [groups[row] for row in rows.tolist()] if len(groups) == number else []
+    return columns | ({"group": own} if any(own) else {})
 
 
 def _value(computed: Computed, key: str) -> float | None:

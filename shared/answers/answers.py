@@ -1,0 +1,461 @@
+"""From a reading of files to answers: numbers with intervals, a verdict, and what a metric has to show.
+
+Reading ── Metric ──→ state, summary ──→ Computed ── Subject ──→ figures, decisions, worst, tables
+prepared states of all models ──→ paired differences ──→ marks, verdicts                            ──→ Answer
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..loading import script
+from ..metric.bootstrap import FEWEST, Part, are_enough
+from ..metric.groups import GROUPS, group_name, prefixes
+from ..metric.metric import Metric
+from ..metric.numbers import number_text
+from ..metric.results import Count, Rate, Summary, kind_of
+from ..reading.reading import Reading
+from ..reading.tables.files import whole
+from ..texts import texts
+from .answer import Answer, Difference, Number, Table
+from .costs import (
+    MAX_AUTOMATIC,
+    IntervalsError,
+    check_cost,
+    work_of_options,
+    work_of_resamples,
+    work_of_state,
+)
+from .python import Source, python_call
+from .subject import Computed, Subject, subject_of
+from .verdicts import best_of, differences_of, marked, verdicts_of
+
+LEVEL = 0.95  # confidence level of intervals for which none is chosen
+MAX_LEADING = 3
+
+
+class _Model(NamedTuple):
+    """A computation, and the metric's state by group, which intervals and comparisons are drawn from."""
+
+    computed: Computed
+    state: Mapping[str, Any]
+
+
+def answers_of(
+    name: str,
+    reading: Reading,
+    options: Mapping[str, Any],
+    *,
+    intervals: bool | None = None,
+    source: Source | None = None,
+    photographs: Sequence[Path] = (),
+    points: int = 2_000,
+    bounded: bool = True,
+) -> dict[str, Answer]:
+    """The answer of each model of a reading, beside its rivals, by the name of the model.
+
+    Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
+    intervals, whether rates get intervals and models are compared: None, where that takes a second or two, and there
+    are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
+    photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is.
+
+    Raises the metric's errors, with the name of the model where there are several; RefusedError for a computation, and
+    IntervalsError for intervals, that cost too much.
+    """
+    subject = subject_of(name)
+    derived, _ = subject.derive(reading)
+    chosen = {**subject.metric.options, **reading.options, **derived, **options}
+    columns = columns_of(reading)
+    reading.check(chosen)
+    models: dict[str, _Model] = {}
+    for place, (model, own) in enumerate(columns.items()):
+        try:
+            made = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{model}: {error}" if len(columns) > 1 else str(error)) from error
+        computed = replace(made.computed, place=place, photographs=photographs, points=points)
+        models[model] = made._replace(computed=computed)
+    settled, why = subject.settle({model: made.computed for model, made in models.items()})
+    notes = [*reading.notes, *filter(None, [why])]
+    level, parts, said = _level(subject, models, chosen, intervals, bounded)
+    notes += said
+    if level is not None:
+        settled = {model: _with_intervals(subject, one, models[model].state, level) for model, one in settled.items()}
+    summaries = {model: one.summary for model, one in settled.items()}
+    first = next(iter(settled.values()))
+    leading = leading_keys(subject, first.summary)
+    best = (best_of(summaries, leading[0]) if leading else "") or next(iter(summaries))
+    differences: list[Difference] = []
+    if level is not None and len(settled) > 1:
+        drawn = {"n_resamples": chosen["n_resamples"], "random_state": chosen["random_state"]}
+        skipping = chosen["groups_without"] == "skip"
+        try:
+            differences = differences_of(summaries, parts, best, level, **drawn, skipping=skipping)
+        except ValueError as error:
+            notes.append(f"The models were not compared: {error}.")
+    shown_options = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
+    call = python_call(name, source, columns, shown_options, best if differences else "")
+    common = _Common(subject, summaries, settled, leading, best, differences, level, notes, call)
+    with np.errstate(all="ignore"):
+        return {model: _answer(common, model) for model in settled}
+
+
+def columns_of(reading: Reading) -> dict[str, dict[str, Any]]:
+    """The columns of each model of a reading, read whole where they would come in batches."""
+    if not reading.is_streamed:
+        return dict(reading.models)
+    return {
+        model: reading.change({name: whole(column) for name, column in columns.items()})
+        for model, columns in reading.models.items()
+    }
+
+
+def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
+    subject = subject_of(name)
+    chosen = {**subject.metric.options, **options}
+    made = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
+    level = chosen["confidence_level"]
+    if level is None:
+        return made.computed.summary.as_dict()
+    check_cost(_work_of_resamples(subject, made, chosen["n_resamples"]), IntervalsError)
+    return _with_intervals(subject, made.computed, made.state, level).summary.as_dict()
+
+
+def _model(
+    subject: Subject,
+    model: str,
+    columns: Mapping[str, Any],
+    options: Mapping[str, Any],
+    reading: Reading,
+    *,
+    times: int,
+    bounded: bool,
+) -> _Model:
+    """Compute a model without intervals: of all samples or by group, and then with groups pooled too."""
+    subject.check(columns, options)
+    if bounded:
+        check_cost(work_of_options(subject, columns, options))
+    rest = {key: column for key, column in columns.items() if key != GROUPS}
+    every = [columns] if GROUPS not in columns else [columns, rest]
+    states, summaries = [], []
+    for each in every:
+        metric = subject.metric(**{**options, "confidence_level": None})
+        metric.keeps_samples = True  # a row for each, so that the worst can be named
+        metric.add_batch(**each)
+        state = metric.state()
+        if bounded and state:
+            check_cost(work_of_state(subject, state, each, options, times * len(every)))
+        states.append(state)
+        summaries.append(metric.summary())
+    groups = [*map(group_name, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
+    pooled = summaries[-1] if len(every) > 1 else None
+    return _Model(Computed(model, rest, states[-1], options, summaries[0], reading, pooled, groups), states[0])
+
+
+def _level(
+    subject: Subject, models: Mapping[str, _Model], options: Mapping[str, Any], wanted: bool | None, bounded: bool
+) -> tuple[float | None, dict[str, Sequence[Part]], list[str]]:
+    """The confidence level, or None for no intervals; the prepared parts of each model; and why there are none.
+
+    A resample passes once over the samples of each model, and twice for each pair.
+    """
+    level, asked = options["confidence_level"], wanted or options["confidence_level"] is not None
+    if not asked and wanted is False:
+        return None, {}, []
+    number = len(models)
+    passes = options["n_resamples"] * (number + number * (number - 1))
+    work: dict[str, int] = {}
+    for one in models.values():
+        work |= _work_of_resamples(subject, one, passes)
+    if asked and bounded:
+        check_cost(work, IntervalsError)
+    if not asked and max(work.values()) > MAX_AUTOMATIC:
+        return None, {}, ["Intervals take longer here, and were left out."]
+    parts: dict[str, Sequence[Part]] = {}
+    if not asked or number > 1:
+        for model, one in models.items():
+            parts[model] = [*_metric(subject, one.computed.options, one.state).prepared()]
+    if not asked and not all(are_enough(part.prepared) for own in parts.values() for part in own):
+        return None, {}, [f"No intervals: there are fewer than {FEWEST} samples of a kind."]
+    return level or LEVEL, parts, []
+
+
+def _work_of_resamples(subject: Subject, model: _Model, times: int) -> dict[str, int]:
+    computed = model.computed
+    return work_of_resamples(subject, computed.summary.as_dict(), model.state, computed.columns, times)
+
+
+def _metric(subject: Subject, options: Mapping[str, Any], state: Mapping[str, Any]) -> Metric:
+    metric = subject.metric(**options)
+    metric.keeps_samples = True
+    metric.merge(state)
+    return metric
+
+
+def _with_intervals(subject: Subject, computed: Computed, state: Mapping[str, Any], level: float) -> Computed:
+    """The computation with an interval of each of its rates."""
+    options = {**computed.options, "confidence_level": level}
+    summary = _metric(subject, options, state).summary()
+    of_all = {key: rate.interval for key, rate in summary.rates().items() if rate.interval is not None}
+    summary = computed.summary.with_intervals(of_all)._replace(options=summary.options)
+    return replace(computed, summary=summary, options=options)
+
+
+class _Common(NamedTuple):
+    """What the answers of all models share."""
+
+    subject: Subject
+    summaries: Mapping[str, Summary]
+    models: Mapping[str, Computed]
+    leading: Sequence[str]
+    best: str
+    differences: Sequence[Difference]
+    level: float | None
+    notes: Sequence[str]
+    call: str
+
+
+def leading_keys(subject: Subject, summary: Summary) -> list[str]:
+    """At most three keys that lead: the first that match the subject's patterns, or else the first results."""
+    keys = [key for key, result in summary.results.items() if isinstance(result, (Rate, Count, int, float))]
+    chosen = dict.fromkeys(key for pattern in subject.leading for key in keys if re.fullmatch(pattern, key))
+    return ([*chosen] or keys)[:MAX_LEADING]
+
+
+def _answer(common: _Common, model: str) -> Answer:
+    subject, one = common.subject, common.models[model]
+    rivals = {name: other for name, other in common.models.items() if name != model}
+    computed, words = replace(one, rivals=rivals), texts(script(subject.name))
+    marks = marked(common.summaries, common.differences)
+    groups = _num_groups(one.summary)
+    numbers = {name: _numbers(common, other, marks) for name, other in common.models.items()}
+    leading = {number.key: number for number in numbers[model] if number.key in common.leading}
+    level, title = common.level, leading[common.leading[0]].title if common.leading else ""
+    resamples = f"{one.options['n_resamples']:,} resamples"
+    several = len(common.models) > 1
+    by_group = _by_group(common, one) if groups else None
+    return Answer(
+        metric=subject.name,
+        question=subject.question,
+        data=subject.data(computed),
+        model=model,
+        models=[*common.models],
+        leading=common.leading,
+        numbers=numbers,
+        results={name: summary.as_dict() for name, summary in common.summaries.items()},
+        best=common.best,
+        verdicts=verdicts_of(common.differences, common.best, common.leading[0], title) if common.leading else (),
+        differences=common.differences,
+        level=level,
+        caption=f"paired bootstrap, {100 * level:g} %, {resamples}" if common.differences and level else "",
+        noun=subject.noun,
+        over=_over(subject, groups),
+        side_by_side=_side_by_side(common, marks) if several else by_group,
+        tables=[
+            *([by_group] if by_group is not None and several else []),
+            *(_across(common, key, marks) for key in common.leading if groups and several),
+            *(subject.tables(computed) or _tables(computed)),
+        ],
+        sections=_sections(subject, one.summary, common.leading),
+        figures=[*subject.figures(computed)],
+        images=[*subject.images(computed)],
+        decisions=subject.decisions(computed),
+        worst=[*subject.worst(computed)],
+        notes=[_sentence(note) for note in dict.fromkeys([*common.notes, *subject.notes(computed)])],
+        signature=one.summary.signature,
+        sentence=_for_paper(subject, [*leading.values()], words.citation, level),
+        citation=words.citation,
+        call=common.call,
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
+
+def _num_groups(summary: Summary) -> int:
+    """The number of groups, without those that are means of others."""
+    names = [*(summary.groups or ())]
+    return len({*names} - prefixes(names))
+
+
+def _over(subject: Subject, groups: int) -> str:
+    return f"mean of {groups:,} {plural(subject.group) if groups > 1 else subject.group}" if groups else ""
+
+
+def plural(word: str) -> str:
+    """The plural of a regular noun.
+
+    >>> plural("set"), plural("category")
+    ('sets', 'categories')
+    """
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+def _numbers(common: _Common, computed: Computed, marks: Mapping[Any, Sequence[str]]) -> list[Number]:
+    """Every number of a model, the leading ones first."""
+    subject, results = common.subject, computed.summary.results
+    over = _over(subject, _num_groups(computed.summary))
+    numbers = []
+    for key in dict.fromkeys([*common.leading, *results]):
+        result = results.get(key)
+        if not isinstance(result, (Rate, Count, int, float)):
+            continue
+        plain = result.value if isinstance(result, (Rate, Count)) else result
+        whole = computed.pooled.results.get(key) if computed.pooled is not None else None
+        pooled = f" (pooled {number_text(whole.value)})" if isinstance(whole, Rate) else ""
+        numbers.append(
+            Number(
+                key,
+                plain,
+                result.interval if isinstance(result, Rate) else None,
+                kind_of(result).get("higher"),
+                isinstance(result, Rate) and result.share,
+                subject.title(key) or key,
+                subject.meaning(key, computed.options),
+                f"{over}{pooled}" if isinstance(result, Rate) else "",
+                subject.threshold(computed, key) if isinstance(result, Rate) else "",
+                computed.model in marks.get(key, ()),
+            )
+        )
+    return numbers
+
+
+def _side_by_side(common: _Common, marks: Mapping[Any, Sequence[str]]) -> Table:
+    """The models as rows; columns are the numbers with a direction, or all if none has one."""
+    kinds = next(iter(common.summaries.values())).kinds()
+    keys = [
+        key
+        for summary in common.summaries.values()
+        for key in summary.results
+        if kinds.get(key, {}).get("higher") is not None
+        or not any(kind.get("higher") is not None for kind in kinds.values())
+    ]
+    names = [*common.summaries]
+    rows = [summary.results for summary in common.summaries.values()]
+    return _table(
+        f"{len(names)} {plural(common.subject.noun)}",
+        common.subject.noun,
+        names,
+        rows,
+        [*dict.fromkeys(keys)],
+        [(names.index(name), key) for key, alike in marks.items() if isinstance(key, str) for name in alike],
+    )
+
+
+def _by_group(common: _Common, computed: Computed) -> Table:
+    """The groups of a model as rows: first the means, last all groups pooled."""
+    groups, noun = dict(computed.summary.groups or {}), common.subject.group
+    means = sorted(prefixes(groups))
+    names = [
+        _over(common.subject, _num_groups(computed.summary)),
+        *means,
+        *(name for name in groups if name not in means),
+    ]
+    rows = [computed.summary.results, *(groups[name] for name in names[1:])]
+    if computed.pooled is not None:
+        names, rows = [*names, "pooled"], [*rows, computed.pooled.results]
+    keys = [key for key, result in computed.summary.results.items() if isinstance(result, (Rate, Count, int, float))]
+    return replace(_table(f"By {noun}", noun, names, rows, keys), first=1 + len(means))
+
+
+def _across(common: _Common, key: str, marks: Mapping[Any, Sequence[str]]) -> Table:
+    """A key of all models by group: groups are rows, models are columns."""
+    models, noun = common.models, common.subject.group
+    first = next(iter(models.values()))
+    groups = [*(first.summary.groups or ())]
+    of_models = {
+        name: [(one.summary.groups or {}).get(group, {}).get(key) for group in groups] for name, one in models.items()
+    }
+    higher = next((rate.higher for rate in next(iter(of_models.values())) if isinstance(rate, Rate)), None)
+    return Table(
+        f"{common.subject.title(key) or key} by {noun}",
+        {noun: groups, **{name: [*map(_plain, column)] for name, column in of_models.items()}},
+        [name for name, column in of_models.items() if all(isinstance(rate, Rate) and rate.share for rate in column)],
+        [(i, name) for i, group in enumerate(groups) for name in marks.get((group, key), ())],
+        intervals={name: [getattr(rate, "interval", None) for rate in column] for name, column in of_models.items()},
+        higher={} if higher is None else dict.fromkeys(models, higher),
+    )
+
+
+def _table(
+    title: str,
+    noun: str,
+    names: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    keys: Sequence[str],
+    best: Sequence[tuple[int, str]] = (),
+) -> Table:
+    """A table of results, a row for each name."""
+    kinds = {key: kind_of(row[key]) for row in reversed(rows) for key in keys if key in row}
+    intervals = {key: [getattr(row.get(key), "interval", None) for row in rows] for key in keys}
+    return Table(
+        title,
+        {noun: names, **{key: [_plain(row.get(key)) for row in rows] for key in keys}},
+        [key for key in keys if kinds[key].get("share")],
+        best,
+        intervals={key: each for key, each in intervals.items() if any(each)},
+        higher={key: kinds[key]["higher"] for key in keys if kinds[key].get("higher") is not None},
+    )
+
+
+def _plain(result: Any) -> Any:
+    return result.value if isinstance(result, (Rate, Count)) else result
+
+
+def _tables(computed: Computed) -> list[Table]:
+    """The tables and lists among the results, as tables."""
+    tables, shares = [], {key for key, kind in computed.summary.kinds().items() if kind.get("share")}
+    for key, value in computed.summary.results.items():
+        if isinstance(value, (Rate, Count)):
+            continue
+        if isinstance(value, Mapping):
+            tables.append(Table(key, value, [name for name in value if name in shares]))
+        elif isinstance(value, (list, tuple)) and value and not hasattr(value[0], "__len__"):
+            tables.append(Table(key, {"place": [*range(1, len(value) + 1)], key: [*value]}))
+        elif hasattr(value, "tolist") or isinstance(
+            value, (list, tuple)
+        ):  # of scikit-learn, such as a confusion matrix
+            rows = [np.asarray(row).tolist() for row in value]
+            tables.append(Table(key, {"row": [*range(1, len(rows) + 1)], key: [str(row) for row in rows]}))
+    return tables
+
+
+def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dict[str, list[str]]:
+    """The keys that do not lead, by heading; those that match no pattern come last."""
+    rest = [key for key, result in summary.results.items() if isinstance(result, (Rate, Count, int, float))]
+    rest = [key for key in rest if key not in leading]
+    sections: dict[str, list[str]] = {}
+    for title, pattern in {**subject.sections, "Others": ".*"}.items():
+        own = [key for key in rest if re.fullmatch(pattern, key)]
+        rest = [key for key in rest if key not in own]
+        if own:
+            sections[title] = own
+    return sections
+
+
+def _for_paper(subject: Subject, numbers: Sequence[Number], citation: str, level: float | None) -> str:
+    """The leading numbers as a sentence, with a citation."""
+    said = []
+    for number in numbers:
+        text = f"{number.title} = {number_text(number.value)}"
+        if number.interval is not None and level is not None:
+            low, high = map(number_text, number.interval)
+            text += f" ({100 * level:g} % interval {low} to {high})"
+        said.append(text)
+    listed = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    over = f" ({numbers[0].note.partition(' (')[0]})" if numbers and numbers[0].note else ""
+    cited = ",".join(re.findall(r"@\w+\{([^,]+),", citation))
+    computed = f"computed with {subject.name} of openworld-metrics{subject.method}"
+    return f"We report {listed}{over}, {computed} \\cite{{{cited}}}."
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return value is not default and repr(value) != repr(default)

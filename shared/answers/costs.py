@@ -1,0 +1,131 @@
+"""One bound on the cost of an answer, estimated before it is computed.
+
+Work is counted in steps of some 25 ns. What takes more than `MAX_STEPS` of them is refused: list options times rows,
+resamples times groups, numbers and rows, and what a metric adds of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from typing import Any
+
+import numpy as np
+
+from ..metric.groups import ALL, GROUPS
+from ..metric.states import COUNTS
+from ..reading.limits import RefusedError
+from .subject import Drawing, Subject
+
+MAX_STEPS = 1_000_000_000  # half a minute
+MAX_AUTOMATIC = 300_000_000  # of intervals that no one asked for: some eight seconds, after the numbers
+_ITEM, _GROUP, _IMAGE, _NUMBER, _COUNTED = 200_000, 500_000, 50_000, 20_000, 50  # steps of each
+
+
+class IntervalsError(RefusedError):
+    """Intervals that cost too much; without them, the numbers can be computed."""
+
+
+def check_cost(work: Mapping[str, int], error: type[RefusedError] = RefusedError) -> None:
+    """Raise RefusedError, or another error, where one of several works takes more than `MAX_STEPS` steps.
+
+    >>> check_cost({"2,000 groups": 2_000 * 500_000})
+    """
+    for what, steps in work.items():
+        if steps > MAX_STEPS:
+            begin = "Intervals take" if error is IntervalsError else "This takes"
+            raise error(f"{begin} too long here: {what}. The package and the command line have no such limit.")
+
+
+def work_of_options(subject: Subject, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, int]:
+    """The work of options, groups and images by themselves, which needs no state."""
+    work = {f"{_items(value):,} values of {name}": _items(value) * _ITEM for name, value in options.items()}
+    if GROUPS in columns:
+        groups = len({*map(str, np.asarray(columns[GROUPS], dtype=object).tolist())})
+        work[f"{groups:,} groups"] = groups * _GROUP
+        for name, value in options.items():
+            work[f"{_items(value):,} values of {name} in {groups:,} groups"] = _pairs(value, groups * _NUMBER)
+    if subject.images_are_rows:
+        images = max((_items(column) for column in columns.values()), default=0)
+        work[f"{images:,} images"] = images * _IMAGE
+    return work
+
+
+def work_of_state(
+    subject: Subject, state: Mapping[str, Any], columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1
+) -> dict[str, int]:
+    """The work of a state: list options times rows, samples by their counts, and what the metric adds.
+
+    times: how often such a computation is made
+    """
+    _, rows = num_rows(state)
+    work = {
+        f"{_items(value):,} values of {name} for {rows:,} rows": times * _pairs(value, rows)
+        for name, value in options.items()
+    }
+    if COUNTS in columns:
+        samples = int(np.sum(np.asarray(columns[COUNTS], dtype=object)))
+        work[f"{samples:,} samples by their counts"] = samples * _COUNTED
+    if GROUPS not in state:
+        work |= {what: times * steps for what, steps in subject.more_costs(state, options).items()}
+    return work
+
+
+def work_of_resamples(
+    subject: Subject, results: Mapping[str, Any], state: Mapping[str, Any], columns: Mapping[str, Any], times: int
+) -> dict[str, int]:
+    """The work of so many resamples of a state, from its results without intervals."""
+    groups, rows = num_rows(state)
+    rows = max(map(len, columns.values())) if subject.images_are_rows else rows
+    numbers = _num_numbers(results)
+    steps = steps_of_resample(subject.drawing, sum(map(_is_plain, results.values())), numbers, groups, rows)
+    what = f"{groups:,} groups with " * (groups > 1) + f"{numbers:,} numbers from {rows:,} rows, {times:,} resamples"
+    return {what: times * steps}
+
+
+def steps_of_resample(drawing: Drawing, keys: int, numbers: int, groups: int, rows: int) -> int:
+    """The steps of a resample; groups without samples of their own are one.
+
+    >>> steps_of_resample(Drawing(), 2, 2, 1, 1_000)
+    5400
+    """
+    return groups * drawing.group + numbers * drawing.number + rows * drawing.sample * (5 + keys) // 5
+
+
+def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
+    """The groups of a state, or 1, and the rows of all of them: those without a group count in each.
+
+    >>> groups = {"groups": np.asarray(["", "far", "near"])}
+    >>> num_rows(groups | {f"{i}/scores": np.zeros(2) for i in range(3)}), num_rows({"scores": np.zeros(2)})
+    ((2, 8), (1, 2))
+    """
+    sizes: dict[str, int] = {}
+    names = [str(name) for name in state.get(GROUPS, ())]
+    for name, array in state.items():
+        place, inside, _ = name.partition("/")
+        group = names[int(place)] if inside else ALL
+        if name != GROUPS and np.ndim(array):
+            sizes[group] = max(sizes.get(group, 0), len(array))
+    shared = sizes.pop(ALL, 0) if len(sizes) > 1 else 0
+    return max(1, len(sizes)), sum(sizes.values()) + len(sizes) * shared
+
+
+def _items(value: Any) -> int:
+    """The length of an option that is a list, else one."""
+    return len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1
+
+
+def _pairs(value: Any, steps: int) -> int:
+    """The steps of each item of a list; none of a single value."""
+    return _items(value) * steps if _items(value) > 1 else 0
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, (list, Mapping))
+
+
+def _num_numbers(results: Mapping[str, Any]) -> int:
+    tables = [table for table in results.values() if isinstance(table, Mapping)]
+    columns = [column for table in tables for column in table.values() if isinstance(column, list)]
+    return sum(map(_is_plain, results.values())) + sum(
+        not isinstance(value, str) for column in columns for value in column
+    )

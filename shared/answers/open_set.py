@@ -1,0 +1,281 @@
+"""Answers of the open-set metrics: openauc, macro_open_f and micro_open_f."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.checks import as_fraction
+from ..metric.metric import Metric
+from ..metric.results import Rate
+from ..open_set.decisions import Decisions as ClassDecisions
+from ..open_set.open_f import macro_open_f, micro_open_f
+from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
+from ..open_set.openauc import OpenAUC, open_set_sides, oscr_curve
+from ..open_set.samples import count_classes
+from ..ranking.counts import Side
+from ..ranking.quantities import least_reaching
+from .answer import Curves, Decisions, Figure, Series, Worst
+from .charts import Points, curve_points, histogram, pooled_note, series_of_models, worst_of_sides
+from .decisions import (
+    KINDS,
+    Counts,
+    last_best,
+    number_at,
+    open_set_decisions,
+    said_at,
+    threshold_text,
+    thresholds_of,
+)
+from .subject import Computed, Drawing, Example, Subject
+
+_F = "F"
+_DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))
+_TITLES = {
+    "openauc": "OpenAUC",
+    "closed_set_accuracy": "Closed-set accuracy",
+    "open_set_auroc": "Open-set AUROC",
+    "macro_open_f": "Macro F",
+    "micro_open_f": "Micro F",
+    "hos_max": "Best HOS",
+    "accuracy(K+1)": "Accuracy, K + 1 classes",
+    "aurc": "AURC",
+    "augrc": "AUGRC",
+}
+_MEANINGS = {
+    "openauc": "chance that a known sample is classified correctly and scores below an unknown one",
+    "closed_set_accuracy": "of the known samples are classified correctly",
+    "open_set_auroc": "chance that an unknown sample scores above a known one, ties counting half",
+    "macro_open_f": "F-score of the precision and recall averaged over the known classes, at the best threshold",
+    "micro_open_f": "F-score of the known classes, their counts added up, at the best threshold",
+    "hos_max": "harmonic mean of the recalls of the known classes and of unknown, at its best threshold",
+    "hos": "harmonic mean of the recalls of the known classes and of unknown",
+    "accuracy(K+1)": "of all samples are called what they are, unknown being one more class",
+    "open_set_accuracy": "of all samples are correctly called known or unknown",
+    "ccr": "of the known samples are classified correctly and accepted",
+}
+_POINTS = {
+    "open_set_accuracy@tpr": "Accuracy at {} % TPR",
+    "ccr@fpr": "CCR at {} % FPR",
+    "risk@cov": "Risk at {} % coverage",
+    "coverage@risk": "Coverage at {} % risk",
+}
+
+
+def title(key: str) -> str:
+    """A key in words; "" for one that says it itself.
+
+    >>> title("open_set_accuracy@tpr95"), title("openauc")
+    ('Accuracy at 95 % TPR', 'OpenAUC')
+    """
+    for name, words in _POINTS.items():
+        if key.startswith(name):
+            return words.format(key.removeprefix(name))
+    return _TITLES.get(key, "")
+
+
+def meaning(key: str, options: Mapping[str, Any]) -> str:
+    """A key in a few words; "" for others."""
+    return _MEANINGS.get(key.partition("@")[0], "")
+
+
+def _state(computed: Computed) -> Any:
+    """The samples with their own scores, which a t_list rounds up."""
+    if "thresholds" not in computed.state:
+        return computed.state
+    if "state" not in computed.memo:
+        metric = MicroOpenF(num_classes=computed.options["num_classes"])  # which reduces as macro_open_f does
+        metric.keeps_samples = True
+        metric.add_batch(**computed.columns)
+        computed.memo["state"] = metric.state()
+    return computed.memo["state"]
+
+
+def sides(computed: Computed) -> Sequence[Side]:
+    """Scores of the unknown, of the correctly and of the wrongly classified known samples."""
+    if "sides" not in computed.memo:
+        computed.memo["sides"] = open_set_sides(_state(computed))
+    each: Sequence[Side] = computed.memo["sides"]
+    return each
+
+
+def _data(computed: Computed) -> str:
+    unknown, *known = (side.total for side in sides(computed))
+    return f"{sum(known):,} known, {unknown:,} unknown"
+
+
+def _scores_by_kind(computed: Computed) -> Figure:
+    each = [(kind, role, side) for (kind, role), side in zip(KINDS.items(), sides(computed))]
+    unit = f"{computed.model} score, higher is more unknown"
+    return histogram("Scores by kind", unit, [*each[1:], each[0]], pooled_note(computed, "group"))
+
+
+def _worst(computed: Computed) -> Sequence[Worst]:
+    state = _state(computed)
+    if "counts" in state:  # equal samples are one row
+        return ()
+    classes, predicted = np.asarray(state["classes"]), np.asarray(state["predicted"])
+    more: dict[str, Sequence[Any]]
+    if "openauc" in computed.summary.results:  # whose state holds no classes
+        right = np.where(predicted == classes, "right", "wrong")
+        more = {"class": np.where(classes < 0, "unknown", right).tolist()}
+    else:
+        more = {"class": np.where(classes < 0, -1, classes).tolist(), "predicted": predicted.tolist()}
+    kinds = classes >= 0, classes < 0
+    return worst_of_sides(computed, np.asarray(state["scores"], np.float64), kinds, ("known", "unknown"), more)
+
+
+def _threshold(computed: Computed, key: str) -> str:
+    rate = computed.summary.results[key]
+    if not isinstance(rate, Rate) or rate.threshold is None or math.isnan(rate.threshold):
+        return ""
+    return threshold_text(rate.threshold, sides(computed))
+
+
+# openauc
+
+
+def _oscr(computed: Computed) -> Mapping[str, Sequence[float]]:
+    unknown, correct, wrong = sides(computed)
+    number = correct.total + wrong.total
+    return oscr_curve(unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed))
+
+
+def _oscr_points(computed: Computed) -> Points:
+    curve = _oscr(computed)
+    said = said_at(curve["threshold"], sides(computed), "nothing accepted", "everything accepted")
+    return curve["fpr"], curve["ccr"], [text.replace("score >", "accepted if score ≤") for text in said]
+
+
+def _openauc_figures(computed: Computed) -> Sequence[Figure]:
+    axes, follows = ("unknown accepted", "known accepted, right class"), ("unknown accepted", "right class")
+    series = series_of_models(computed, _oscr_points, "openauc")
+    curve = Curves("OSCR curve", axes, series, follows, note=pooled_note(computed, "group"))
+    return [_scores_by_kind(computed), curve]
+
+
+def _openauc_decisions(computed: Computed) -> Decisions:
+    unknown, *known = each = sides(computed)
+    share = as_fraction(computed.options["tpr"], "tpr")
+
+    def presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
+        rejected = counts["unknown, rejected"]
+        reached = np.flatnonzero(rejected >= least_reaching(share, unknown.total))
+        there = {f"{100 * share:g} % of unknown rejected": int(reached[-1])} if len(reached) else {}
+        return there | {"best accuracy": last_best(rejected + counts["known, right class, accepted"])}
+
+    thresholds = thresholds_of(unknown, known, computed.points)
+    note, drawn = pooled_note(computed, "group"), _oscr(computed)["threshold"]
+    return open_set_decisions(each, thresholds, presets, points=computed.points, drawn=drawn, note=note)
+
+
+# the F-scores
+
+
+def _f_decisions(computed: Computed) -> Decisions | None:
+    """At each threshold, the counts, F and, with the option, the numbers of the decision among K + 1 classes."""
+    if "decisions" in computed.memo:
+        decisions: Decisions | None = computed.memo["decisions"]
+        return decisions
+    state, options, key = _state(computed), computed.options, _f_key(computed)
+    num_classes = count_classes(state, options["num_classes"])
+    columns = state["predicted"], np.where(state["classes"] < 0, -1, state["classes"]), state["scores"]
+    best, each = computed.results[f"{key}_threshold"], sides(computed)
+
+    def values(thresholds: np.ndarray, counts: Counts) -> Mapping[str, Sequence[float]]:
+        if key == MicroOpenF.name:
+            f = micro_open_f(*columns, thresholds, counts=state.get("counts"))[2]
+        else:
+            f = macro_open_f(*columns, num_classes, thresholds, counts=state.get("counts"))[2]
+        rows = ClassDecisions(state, num_classes).at(thresholds) if options.get("decisions") else [{}]
+        return {_F: f or (), **{name: [row[name] for row in rows] for name in rows[0]}}
+
+    def presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
+        return {"best F": int(np.searchsorted(thresholds, best))} if math.isfinite(best) else {}
+
+    thresholds = thresholds_of(each[0], each[1:], sum(len(side.scores) for side in each))
+    thresholds = np.union1d(thresholds, [best]) if math.isfinite(best) else thresholds
+    note = pooled_note(computed, "group")
+    made = open_set_decisions(each, thresholds, presets, values=values, points=computed.points, note=note)
+    computed.memo["decisions"] = made if len(thresholds) > 1 else None  # without finite scores there is none to move
+    return made if len(thresholds) > 1 else None
+
+
+def _f_key(computed: Computed) -> str:
+    return next(key for key in (MacroOpenF.name, MicroOpenF.name) if key in computed.summary.results)
+
+
+def _f_figures(computed: Computed) -> Sequence[Figure]:
+    """The scores, and F over the threshold; rivals have scores, and so thresholds, on scales of their own."""
+    decisions = _f_decisions(computed)
+    if decisions is None:
+        return [_scores_by_kind(computed)]
+    at, f = [*map(float, decisions.thresholds)][::-1], decisions.values[_F][::-1]
+    said = [f"score > {text}" for text in decisions.thresholds[::-1]]
+    series = [Series(computed.model, computed.role, at, f, said)]
+    axes, follows = ("threshold", _F), ("threshold", _F)
+    note = pooled_note(computed, "group")
+    if "best F" in decisions.presets:
+        place = decisions.presets["best F"]
+        best = f"best F {number_at(decisions, _F, place):.3f} at score > {decisions.thresholds[place]}"
+        note = f"{note}; {best}" if note else best
+    return [
+        _scores_by_kind(computed),
+        Curves("F over the threshold", axes, series, follows, shares=(False, True), steps=True, note=note),
+    ]
+
+
+def _f_subject(metric: type[Metric], question: str, drawing: Drawing) -> Subject:
+    return Subject(
+        metric=metric,
+        question=question,
+        leading=(metric.name, r"accuracy\(K\+1\)", "hos"),
+        example=_DIGITS,
+        data=_data,
+        title=title,
+        meaning=meaning,
+        figures=_f_figures,
+        decisions=_f_decisions,
+        worst=_worst,
+        threshold=_threshold,
+        drawing=drawing,
+        noun="detector",
+    )
+
+
+_ALL = (
+    Subject(
+        metric=OpenAUC,
+        question="Is a known sample classified correctly, and ranked below an unknown one?",
+        leading=("openauc", "closed_set_accuracy", "open_set_auroc"),
+        example=_DIGITS,
+        data=_data,
+        sections={
+            "At a threshold": r"open_set_accuracy@.*|ccr@.*",
+            "If the least confident are left out": r"aurc|augrc|risk@.*|coverage@.*",
+        },
+        title=title,
+        meaning=meaning,
+        figures=_openauc_figures,
+        decisions=_openauc_decisions,
+        worst=_worst,
+        threshold=_threshold,
+        drawing=Drawing(number=400),
+        noun="detector",
+        method=", the area under the open-set classification rate curve (OSCR) over every score",
+    ),
+    _f_subject(
+        MacroOpenF,
+        "Are known classes recognised and unknown samples rejected, each class counting the same?",
+        Drawing(group=8_000),
+    ),
+    _f_subject(
+        MicroOpenF,
+        "Are known classes recognised and unknown samples rejected, each sample counting the same?",
+        Drawing(),
+    ),
+)
+SUBJECTS = {subject.name: subject for subject in _ALL}
