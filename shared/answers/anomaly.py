@@ -111,7 +111,7 @@ def decisions(computed: Computed) -> Decisions:
     if level == "image":
         return binary_decisions(positive, negative, WORDS, points=computed.points, drawn=drawn, note=note)
     overlap = mean_overlap(computed.state["anomalous"], computed.state["region_sizes"])[1]
-    made = binary_decisions(
+    on_pixels = binary_decisions(
         positive,
         negative,
         WORDS,
@@ -122,7 +122,7 @@ def decisions(computed: Computed) -> Decisions:
         drawn=drawn,
         note=note,
     )
-    return replace(made, shares=["PRO"])
+    return replace(on_pixels, shares=["PRO"])
 
 
 def kinds_of_images(computed: Computed) -> list[Bars]:
