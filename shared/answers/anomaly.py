@@ -311,9 +311,9 @@ def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[
     regions = len(state["region_sizes"]) + len(state.get("saturation_areas", ()))
     limits, thresholds = np.size(options["integration_limits"]), options["num_thresholds"] or 0
     return {
-        "regions times integration_limits": 100 * regions * limits,
-        "num_thresholds, times regions if there are any": 200 * thresholds * max(1, regions),
-        "num_thresholds times integration_limits": 10 * thresholds * limits,
+        f"{regions:,} regions with {limits:,} integration_limits": 100 * regions * limits,
+        f"{thresholds:,} num_thresholds with {regions:,} regions": 200 * thresholds * max(1, regions),
+        f"{thresholds:,} num_thresholds with {limits:,} integration_limits": 10 * thresholds * limits,
     }
 
 

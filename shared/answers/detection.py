@@ -17,6 +17,7 @@ from ..detection.closed_set import closed_set_note, closed_set_summary
 from ..detection.errors import FALSE_POSITIVES, FATES, MISSED, NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import IS_RIGHT, counts_above
+from ..detection.owod import TENTHS
 from ..extras import extra
 from ..reading.boxes.classes import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
@@ -277,7 +278,7 @@ def figures(computed: Computed) -> list[Figure]:
 
 
 def fates(computed: Computed) -> Bars:
-    """What became of known and of unknown objects, of each of at most four models."""
+    """Fates of the known and of the unknown objects, of each of at most four models."""
     models = [one for one in computed.all_models if one is computed or len(computed.rivals) < _MOST_MODELS]
     own = {one.model: errors for one in models if (errors := errors_of(one)) is not None}
     kept = [part for part in _PARTS if any(each.fates.get((side, part[0])) for each in own.values() for side in _SIDES)]
@@ -293,7 +294,7 @@ def fates(computed: Computed) -> Bars:
 
 
 def called(errors: BoxErrors) -> Matrix:
-    """What each object was called, and what boxes on nothing say; badly placed boxes may be misnamed, too."""
+    """Names that objects were called, and that boxes on nothing have; badly placed boxes may be misnamed, too."""
     of = errors.fates
     both = {side: of[side, "badly placed"] + of[side, "both"] for side in _SIDES}
     known = [of["known", fate] for fate in ("found", "called another known", "called unknown")]
@@ -449,7 +450,10 @@ def tables(computed: Computed) -> list[Table]:
     of = SimpleNamespace(names=reading.images, classes=reading.classes, sizes=reading.sizes)
     named = with_names_in_tables(results, of, computed.options)
     titles = {"per_class": "Classes", "errors": "Kinds of errors", "sweep": "Confidences", "per_image": "Images"}
-    return [Table(title, named[key], _SHARES) for key, title in titles.items() if key in named]
+    shown = [Table(title, named[key], _SHARES) for key, title in titles.items() if key in named]
+    by_recall = results.get("WI(OWOD)", ())
+    recalls = {"recall": [tenths / 10 for tenths in TENTHS], "WI(OWOD)": by_recall}
+    return [*shown, *([Table("WI(OWOD) by recall", recalls)] if by_recall else [])]
 
 
 _SHARES = ("Precision", "Recall", "AP", "U-Recall")
@@ -512,12 +516,12 @@ def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]
 
 
 def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:
-    """The steps of matching, which takes some 3 µs for each pair of boxes of an image, and of each class."""
+    """The steps of matching the boxes of each image, and of each class."""
     pairs = int(np.sum(state["num_predictions"] * state["num_references"]))
     classes = len(np.unique(state["predictions"][:, 5])) + len(options["known_classes"] or ())
     return {
-        "pairs of a prediction and an object of its image": 120 * pairs,
-        "known and predicted classes": 50_000 * classes,
+        f"{pairs:,} pairs of a prediction and an object of its image": 250 * pairs,
+        f"{classes:,} known and predicted classes": 100_000 * classes,
     }
 
 
