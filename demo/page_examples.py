@@ -4,6 +4,7 @@ python -m demo.page_examples [FOLDER]    by default metrics
 
 NAME/examples/digits.npz          ood_bench: three detectors' scores; the open-set metrics: with logits; top-k: logits
 NAME/examples/predictions.zip     openset_detection: boxes, references.zip and photographs.zip; anomaly_suite: maps
+NAME/examples/answers.json        the answers of the example, with which a page opens
 NAME/examples/CREDITS.md          authors and licences of what these are made from
 """
 
@@ -24,7 +25,8 @@ from sklearn.neighbors import KDTree
 from demo.anomaly_folder import DEFECTS, VIEWS, _features, _pixels, _view, patch_distance
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import Digits, recognise_digits
-from openworld_metrics.pages.credits import EXAMPLES
+from openworld_metrics.answers.saved import save_examples
+from openworld_metrics.faces.page.credits import EXAMPLES
 
 UNKNOWN_ID = 999
 NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
@@ -161,3 +163,5 @@ def save(path: Path, members: Mapping[str, bytes]) -> None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "metrics")
+    if len(sys.argv) == 1:
+        save_examples()

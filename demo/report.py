@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from demo import image_panels, open_set_panels
 from demo.compute import Results
-from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER
+from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER
 
 _SIZE, _DPI = (8.5, 18.5), 176  # inches; twice the page's width of 748 pixels, for sharp screens
 _STYLE: Any = {

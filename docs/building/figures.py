@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from demo import compute as demo_compute, image_panels, open_set_panels
 from openworld_metrics import OODBench, compare, oscr_curve
-from openworld_metrics.pages.credits import CHINA, DIGITS, EXAMPLES, FLOWER
+from openworld_metrics.faces.page.credits import CHINA, DIGITS, EXAMPLES, FLOWER
 from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
 from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from openworld_metrics.scores import max_logit, msp

@@ -13,7 +13,7 @@ import pytest
 import openworld_metrics
 from docs.building import figures
 from openworld_metrics.pages import credits
-from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER, Work
+from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER, Work
 
 CARDS = {f"metrics/{name}/README.md": origin.works for name, origin in credits.EXAMPLES.items()}
 # every text beside pictures or data that are made from works of others

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from docs.building import notebooks
-from openworld_metrics.pages.credits import CHINA, DIGITS, FLOWER
+from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER
 
 NOTEBOOKS = sorted(notebooks.FOLDER.glob("*.ipynb"))
 by_name = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

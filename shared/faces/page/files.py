@@ -8,9 +8,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 KEPT = 3600  # seconds that a file may be taken away
 Models = Mapping[str, Sequence[str]]  # paths by the name of a model
+
+
+class Held(NamedTuple):
+    """The files of each input, its pasted cells, and photographs behind images."""
+
+    files: Sequence[Models]
+    pasted: Sequence[str] = ()
+    photographs: Sequence[str] = ()
 
 
 def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:

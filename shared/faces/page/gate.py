@@ -71,7 +71,7 @@ def names_address(body: bytes) -> bool:
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if any(isinstance(one.get(key), str) and "://" in one[key] for key in ("path", "url")):
+            if "://" in str(one.get("path", "")):
                 return True
             waiting += one.values()
         elif isinstance(one, list):

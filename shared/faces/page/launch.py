@@ -72,7 +72,7 @@ def fill(metric: str, demo: gr.Blocks, *, local: bool = False, endpoint: str = "
         except (PageError, work.SupersededError) as error:
             raise gr.Error(str(error), print_exception=False) from None
 
-    async def call(columns: dict, options: dict | None, request: gr.Request) -> dict:  # type: ignore[type-arg]
+    async def call(request: gr.Request, columns: dict, options: dict | None = None) -> dict:  # type: ignore[type-arg]
         return await compute(columns, options, session=f"call {request.session_hash}")  # type: ignore[no-any-return]
 
     gr.api(call, api_name=endpoint, api_description=f"The results of {metric}, of columns and options by name.")

@@ -29,6 +29,7 @@ from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from . import files, form, view, work, worker
 from .credits import EXAMPLES
+from .files import Held
 from .worker import Look, PageError, Request
 
 LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
@@ -73,9 +74,14 @@ def examples(metric: str) -> dict[str, Answer]:
 @cache
 def look_of_example(metric: str) -> Look:
     """What the example's files hold."""
-    folder = script(metric).parent / "examples"
-    own = [{Path(name).stem: [str(folder / name)]} for name in subject_of(metric).example.files]
-    return worker.look(Request(metric, own))
+    return worker.look(Request(metric, held_example(metric).files))
+
+
+def held_example(metric: str) -> Held:
+    """The files of the example."""
+    folder, example = script(metric).parent / "examples", subject_of(metric).example
+    photographs = [str(folder / example.photographs)] if example.photographs else []
+    return Held([{Path(name).stem: [str(folder / name)]} for name in example.files], (), photographs)
 
 
 def best_of(answers: Mapping[str, Answer]) -> Answer:
@@ -92,9 +98,7 @@ class Page:
         self.options = {name: one for each in reversed(self.metrics) for name, one in form.options_of(each).items()}
         self._first = dict(subject_of(metric).example.options)
         self.inputs = INPUTS.get(metric, ("Data",))
-        folder = script(metric).parent / "examples"
-        names = subject_of(metric).example.files
-        self._example_files = [{Path(name).stem: [str(folder / name)]} for name in names]
+        self._example = held_example(metric)
         self._example_look = look_of_example(metric)
         self.parts: dict[str, Any] = {}
         shown = view.view(best_of(examples(metric)))
@@ -111,6 +115,8 @@ class Page:
         whole = [p[name] for name in ("answers", "source", "done", *self._names)]
         for place in range(len(self.inputs)):
             p[f"file{place}"].upload(self._uploaded(place), [p[f"file{place}"], *whole], everything, **QUIET)
+        if "photographs" in p:
+            p["photographs"].upload(self._photographed, [p["photographs"], *whole], everything, **QUIET)
         p["take"].click(self._pasted, whole, everything, **QUIET)
         p["compute"].click(self._pressed, whole, everything, **QUIET)
         columns = [p[f"of-{column.name}"].input for column in LAYOUTS[self.metric].columns]
@@ -161,9 +167,14 @@ class Page:
                     label=f"Drop {'your file' if len(self.inputs) == 1 else label.lower()}",
                     file_count="multiple",
                     file_types=kinds,
-                    height=92,
+                    height=110,
                     elem_id=f"file{place}",
                 )
+            if self.metric in READERS:
+                with gr.Accordion("Photos behind the images", open=False):
+                    p["photographs"] = gr.File(
+                        label="Photos", file_count="multiple", file_types=[".png", ".jpg", ".jpeg", ".zip"], height=110
+                    )
             p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
             with gr.Accordion("Or paste cells of a spreadsheet", open=False):
                 for place, label in enumerate(self.inputs):
@@ -192,7 +203,9 @@ class Page:
             with gr.Accordion("More options", open=False, elem_id="options"):
                 for name in names:
                     if name not in open_:
-                        p[f"option-{name}"] = self.options[name].control(self._first.get(name, self.options[name].default))
+                        p[f"option-{name}"] = self.options[name].control(
+                            self._first.get(name, self.options[name].default)
+                        )
             p["link"] = gr.Button("Link to these options", size="sm", elem_id="link")
             p["address"] = _html("", visible=False)
 
@@ -232,7 +245,8 @@ class Page:
                     p[f"plot{i}"] = gr.Plot(container=False, show_label=False, **shown[f"plot{i}"])
                     if i == 0:
                         self._threshold(shown)
-        p["decisions"] = _html(**shown["decisions"])
+                    if i == 1:
+                        p["decisions"] = _html(**shown["decisions"])
         if self.metric not in READERS:
             self._images(shown)
         p["worst"] = _html(**shown["worst"])
@@ -288,15 +302,14 @@ class Page:
         more = own.get(self.metric, ([], []))[place]
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
 
-
     def _request(self, source: Any, values: Sequence[Any]) -> Request:
-        """What the form asks for, from its values; `source`, the files that the session has, or None for the example."""
+        """What the form asks for, from its values; `source`, the files of the session, or None for the example."""
         held = dict(zip(self._names, values))
         metric = held.get("metric", self.metric)
         columns = [column.name for column in LAYOUTS[self.metric].columns]
         chosen = {name: value for name, (_, value) in CHOICES.get(self.metric, {}).items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
-        own, pasted = source or (self._example_files, ())
+        own, pasted, photographs = source or self._example
         return Request(
             metric,
             own,
@@ -306,46 +319,58 @@ class Page:
             bool(held["leave_out"]),
             chosen,
             form.parsed(metric, options),
+            photographs,
         )
 
     def _uploaded(self, place: int) -> Any:
         """The handler of new files of an input: they take the place of those that are there, or are another model's."""
 
-        async def uploaded(dropped: Any, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+        async def uploaded(
+            request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
+        ) -> Any:
             p, held = self.parts, dict(zip(self._names, values))
             paths = [file["path"] for file in dropped or ()]
-            own = [dict(models) for models in source[0]] if source else [{} for _ in self.inputs]
-            own[place] = files.added(own[place], paths) if held["add"] else files.added({}, paths)
-            source = (own, source[1] if source else ["" for _ in self.inputs])
-            source[1][place] = ""
+            own = [dict(models) for models in source.files] if source else [{} for _ in self.inputs]
+            own[place] = files.added(own[place] if held["add"] else {}, paths)
+            pasted = ["" if i == place else text for i, text in enumerate(source.pasted)] if source else ()
+            source = Held(own, pasted, source.photographs if source else ())
             yield {p[f"file{place}"]: gr.update(value=None), p["source"]: source}
             async for changes in self._look(source, values, done, request, fresh=True):
                 yield changes
 
         return uploaded
 
-    async def _pasted(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _photographed(
+        self, request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
+    ) -> Any:
+        """Put photographs behind the images."""
+        source = (source or self._example)._replace(photographs=[file["path"] for file in dropped or ()])
+        yield {self.parts["photographs"]: gr.update(value=None), self.parts["source"]: source}
+        async for changes in self._compute(self._request(source, values), values, request):
+            yield changes
+
+    async def _pasted(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         held = dict(zip(self._names, values))
         texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
         if not any(text.strip() for text in texts_):
             yield {self.parts["error"]: gr.update(**view.said("Nothing was pasted."))}
             return
-        source = ([{} for _ in self.inputs], texts_)
+        source = Held([{} for _ in self.inputs], texts_)
         yield {self.parts["source"]: source}
         async for changes in self._look(source, values, done, request, fresh=True):
             yield changes
 
-    async def _looked_again(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _looked_again(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._look(source, values, done, request):
             yield changes
 
-    async def _flipped(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Flip the sign of the scores that rank the wrong way round."""
         asked = self._request(source, values)
         column = LAYOUTS[self.metric].scores()
         seen = await work.run(request.session_hash or "", worker.look, asked)
         if column is None or not seen.flipped:
-            yield {}
+            yield gr.skip()
             return
         name = f"of-{column.name}"
         values_ = [[*seen.flipped] if own == name else value for own, value in zip(self._names, values)]
@@ -356,7 +381,7 @@ class Page:
     async def _look(
         self, source: Any, values: Sequence[Any], done: Any, request: gr.Request, fresh: bool = False
     ) -> AsyncIterator[dict[Any, Any]]:
-        """Say what the data hold, then compute; `fresh`, whether columns are guessed anew and options follow the data."""
+        """Say what the data hold, then compute; `fresh`, whether options follow the data."""
         p = self.parts
         asked = self._request(source, values)
         if fresh:
@@ -379,8 +404,7 @@ class Page:
                 if name in self.options:
                     options[name] = value
                     changes[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
-        made_of = {name: names for name, names in seen.made_of.items()}
-        asked = replace(asked, options=options, wishes=made_of or asked.wishes)
+        asked = replace(asked, options=options, wishes=seen.made_of or asked.wishes)
         if changes:
             yield changes
         async for changes in self._compute(asked, values, request):
@@ -389,7 +413,11 @@ class Page:
     def _seen(self, seen: Look, source: Any, asked: Request) -> dict[Any, Any]:
         """The updates of what stands beside the data."""
         p = self.parts
-        card = view.data_card(seen, files.named(*source), False) if source else view.data_card(*self._example_card())
+        card = (
+            view.data_card(seen, files.named(source.files, source.pasted), False)
+            if source
+            else view.data_card(*self._example_card())
+        )
         props: dict[str, Any] = {
             "data": {"value": card},
             "error": view.said(seen.error),
@@ -402,16 +430,16 @@ class Page:
             props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
         return view.changed(p, props)
 
-    async def _pressed(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _pressed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
-    async def _changed(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
         asked = self._request(source, values)
         before, seconds = done or (self._example_request, 0.0)
         if asked == before:
-            yield {}
+            yield gr.skip()
         elif seconds > QUICK:
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
@@ -427,7 +455,6 @@ class Page:
             yield {**self._answered(examples(asked.metric), asked, values, 0.0, True), **self._idle("The example.")}
             return
         yield self._busy("Computing …")
-        copied = dict(zip(self._names, values))["copied"]
         try:
             for intervals in (False, None):
                 answers = await work.run(request.session_hash or "", worker.compute, asked, intervals)
@@ -459,7 +486,10 @@ class Page:
         }
 
     def _busy(self, text: str) -> dict[Any, Any]:
-        return {self.parts["state"]: view.state_line(text, "busy")["value"], self.parts["stop"]: gr.update(visible=True)}
+        return {
+            self.parts["state"]: view.state_line(text, "busy")["value"],
+            self.parts["stop"]: gr.update(visible=True),
+        }
 
     def _idle(self, text: str, kind: str = "") -> dict[Any, Any]:
         line = view.state_line(text, kind)["value"]
@@ -496,7 +526,7 @@ class Page:
     def _moved_by_preset(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
         answer = self._answer(answers, stamp, model)
         presets = answer.decisions.presets if answer.decisions is not None else {}
-        return view.changed(self.parts, view.moved(answer, presets.get(str(value), view.first_place(answer))))
+        return self._followed(view.moved(answer, presets.get(str(value), view.first_place(answer))))
 
     def _moved(self, value: Any, answers: Any, stamp: str, model: str, copied: str, keep: str = "") -> dict[Any, Any]:
         """Move the threshold; `keep`, the component that the visitor holds, which stays where it is."""
@@ -508,6 +538,10 @@ class Page:
         props = view.moved(answer, place)
         if keep and "value" in props.get(keep, {}):
             props[keep] = {"label": props[keep]["label"]}
+        return self._followed(props)
+
+    def _followed(self, props: Mapping[str, Any]) -> dict[Any, Any]:
+        """The updates of what follows the threshold, which is visible already."""
         return view.changed(self.parts, {name: own for name, own in props.items() if name != "threshold"})
 
     def _copied(self, answers: Any, stamp: str, model: str, copied: str) -> str:
@@ -516,7 +550,7 @@ class Page:
     def _taking(self, kind: str) -> Any:
         """The handler that makes a file to download."""
 
-        async def taking(answers: Any, stamp: str, model: str, copied: str, request: gr.Request) -> Any:
+        async def taking(request: gr.Request, answers: Any, stamp: str, model: str, copied: str) -> Any:
             answer = self._answer(answers, stamp, model)
             if kind == "report":
                 try:
@@ -537,11 +571,11 @@ class Page:
         query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
         return gr.update(value=view.render("address.html", query=query), visible=True)
 
-    async def _opened(self, answers: Any, source: Any, done: Any, *values: Any, request: gr.Request) -> Any:
+    async def _opened(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Set the options of a link, and compute with them."""
         wanted = form.from_query(self.metric, dict(request.query_params))
         if not wanted:
-            yield {}
+            yield gr.skip()
             return
         names = {f"option-{name}": value for name, value in wanted.items()}
         values_ = [names.get(name, value) for name, value in zip(self._names, values)]
@@ -560,10 +594,11 @@ class Page:
         seen = self._example_look
         wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in LAYOUTS[self.metric].columns}
         options = self._usual(self.metric)
-        return Request(self.metric, self._example_files, (), wishes, READ_AS[0], False, {}, options)
+        values = (wishes, READ_AS[0], False, {}, options, self._example.photographs)
+        return Request(self.metric, self._example.files, (), *values)
 
     def _example_card(self) -> tuple[Look, str, bool, str]:
-        return self._example_look, files.named(self._example_files), True, EXAMPLES[self.metric].html
+        return self._example_look, files.named(self._example.files), True, EXAMPLES[self.metric].html
 
 
 def _html(value: str = "", visible: bool = True, js_on_load: str = "") -> Any:

@@ -14,7 +14,7 @@ from .. import html, numbers
 from ..moving import plotly_of
 from .worker import Look
 
-MAX_FIGURES = 4
+MAX_FIGURES = 6
 COPIED = ("Python", "Markdown", "LaTeX", "CSV", "BibTeX")
 Props = dict[str, Any]
 _templates = Environment(loader=PackageLoader(__package__, "templates"), autoescape=True)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...answers.answer import Answer
-from ...answers.answers import answers_of
+from ...answers.answers import answers_of, results_of
+from ...answers.python import Source
 from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
 from ...loading import metric_class
@@ -47,6 +48,7 @@ class Request:
     wishes: names of arrays for some columns, kept if the data have them; the others are guessed
     choices: of the reader of boxes or maps
     options: all options that the page shows
+    photographs: paths of pictures to show behind the images
     """
 
     metric: str
@@ -57,6 +59,7 @@ class Request:
     leave_out: bool = False
     choices: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    photographs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -124,12 +127,13 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
             reading = held if rows is None else rows.reading()
             if len(reading.models) > MAX_MODELS:
                 raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
-            derived = {*subject_of(request.metric).derive(reading)[0]}
+            metric, derived = metric_class(request.metric), {*subject_of(request.metric).derive(reading)[0]}
             # what follows from the data is a guess, which the form may have changed
             implied = {name: value for name, value in reading.options.items() if name not in derived}
-            options = with_class_ids({**request.options, **implied}, reading.classes)
-            reading.check(options)
-            return answers_of(request.metric, reading, options, intervals=intervals)
+            own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
+            options = with_class_ids({**own, **implied}, reading.classes)
+            own = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
+            return answers_of(request.metric, reading, options, intervals=intervals, **own)
         except Exception as error:
             raise PageError(explain(error)) from None
 
@@ -157,9 +161,7 @@ def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
         unknown = [name for name in options if name not in allowed]
         if unknown:
             raise TypeError(f"{metric} has no argument {unknown[0]!r}; its options are {', '.join(allowed)}")
-        chosen = kind(**options)
-        chosen.add_batch(**others)
-        return dict(chosen.compute())
+        return results_of(metric, others, options)
     except Exception as error:
         raise PageError(explain(error)) from None
 
@@ -195,6 +197,26 @@ def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         limits=PAGES,
     )
     return Reading(request.metric, {}), rows
+
+
+def _source(request: Request, rows: Rows | None) -> Source | None:
+    """How Python reads the same files; None for pasted cells."""
+    if any(request.pasted):
+        return None
+    inputs: list[Any] = []
+    for models in request.files:
+        own = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
+        places = own if len(own) > 1 and rows is None else [path for paths in own.values() for path in paths]
+        inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
+    choices: dict[str, Any] = dict(request.choices)
+    if rows is not None:
+        columns = {name: [*names] for name, names in rows.made_of.items() if [*names] != [*rows.guesses[name]]}
+        choices = ({"columns": columns} if columns else {}) | (
+            {"read_as": rows.read_as} if rows.read_as != "automatic" else {}
+        )
+    elif request.metric == "openset_detection":
+        choices["groups"] = True
+    return Source(inputs, choices | ({"leave_out": True} if request.leave_out else {}))
 
 
 def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
