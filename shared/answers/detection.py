@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -26,43 +26,32 @@ from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series,
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
 from .subject import Computed, Example, Subject
 
-FOUND, OBJECT = "found", "object"
-OF_NO_OBJECT = ("duplicate", "background called known", "background called unknown")  # which no fate counts
+FOUND = "found"
 _KINDS = (*FALSE_POSITIVES, FOUND)
 _MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
-ROLES = {  # of a box by its kind; all other kinds lie on nothing
+_ROLES = {  # of a box by its kind; all other kinds lie on nothing, or are badly placed
     FOUND: "right",
-    OBJECT: "object",
-    MISSED: "missed",
-    "badly placed": "misplaced",
     "known called another known": "wrong",
     "known called unknown": "rejected",
     "unknown called known": "unknown",
-    "both, known called another known": "misplaced",
-    "both, known called unknown": "misplaced",
-    "both, unknown called known": "misplaced",
 }
-_LAST = {kind: place for place, kind in enumerate((FOUND, *OF_NO_OBJECT), 1)}  # drawn below the errors on objects
+_BELOW = {"right": 1, "nothing": 2}  # the errors on objects
+_WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a box that no fate of an object counts
+    ("unknown", "called known"): "unknown called known",
+    ("known", "called unknown"): "known called unknown",
+    ("known", "called another known"): "wrong class",
+    ("unknown", "badly placed"): "badly placed",
+    ("known", "badly placed"): "badly placed",
+    ("unknown", "both"): "badly placed and misnamed",
+    ("known", "both"): "badly placed and misnamed",
+    ("unknown", MISSED): "unknown missed",
+    ("known", MISSED): "known missed",
+    ("FP", "duplicate"): "duplicate",
+    ("FP", "background called known"): "nothing called known",
+    ("FP", "background called unknown"): "nothing called unknown",
+}
 MOST_BOXES = 60  # of an image
 _MOST_CONFUSED, _MOST_MODELS, _MOST_LEVELS = 10, 4, 400
-
-
-class ErrorBox(NamedTuple):
-    """A box to draw.
-
-    box: x1, y1, x2, y2
-    kind: "found" or one of `FALSE_POSITIVES` for a prediction; "missed" for an object, or "object" for the object that
-        the preceding prediction is compared with
-    label: the predicted class, or the class of the object
-    score: the confidence, None for an object
-    true_label: the class of the object that it matched or is compared with, None if there is none
-    """
-
-    box: tuple[float, float, float, float]
-    kind: str
-    label: int
-    score: float | None
-    true_label: int | None
 
 
 class BoxErrors:
@@ -74,55 +63,59 @@ class BoxErrors:
     by_class: the table by class, with fates
     errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
 
+    Parameters: state and options of the metric; names of classes by id.
     Raises ValueError for an iou_threshold below 1/10, at which no box is badly placed.
     """
 
-    def __init__(self, state: DetectionState, options: Mapping[str, Any]) -> None:
+    def __init__(self, state: DetectionState, options: Mapping[str, Any], names: Mapping[int, str] = {}) -> None:
         without: dict[str, Any] = {"conf_list": None, "recall_level": None, "confidence_level": None}
         prepared = OpenSetDetection(**{**options, **without, "recall_budgets": (), "errors": True}).prepare(state)
         errors, outcomes = prepared.errors, prepared.matched.outcomes
         assert errors is not None
         self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
+        self._names = class_words(names, outcomes.boxes.unknown_id)
         # the original boxes: with plus_one, the boxes of `outcomes` are larger
         confident = state["predictions"][:, 4] >= outcomes.boxes.rules.conf_threshold
         self._corners = state["predictions"][confident, :4]
-        self._by_image = {fate: errors.by_image[f"{fate[0]} objects {fate[1]}"] for fate in FATES}
         self._kinds = np.where(IS_RIGHT[outcomes.outcome], _KINDS.index(FOUND), errors.kinds)  # −1: it counts nowhere
         counts = outcomes.boxes.counts
-        self.fates = {fate: int(counts @ column) for fate, column in self._by_image.items()}
+        self.fates = {fate: int(counts @ errors.by_image["{} objects {}".format(*fate)]) for fate in FATES}
         self.kinds = {kind: int(counts @ errors.by_image[f"FP {kind}"]) for kind in FALSE_POSITIVES}
         self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
-        self._false = {kind: errors.by_image[f"FP {kind}"] for kind in OF_NO_OBJECT}
-        wrong = [column for (_, fate), column in self._by_image.items() if fate != FOUND]
-        self.errors = np.sum([*wrong, *self._false.values()], axis=0)
+        columns = {key: " objects ".join(key) if key in FATES else " ".join(key) for key in _WORDS}
+        self._wrong = {key: errors.by_image[column] for key, column in columns.items()}
+        self.errors = np.sum([*self._wrong.values()], axis=0)
         rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
         pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
         self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
 
-    def fates_of(self, image: int) -> dict[tuple[str, str], int]:
-        """The number of objects of an image with each fate that occurs in it."""
-        return {fate: int(column[image]) for fate, column in self._by_image.items() if column[image]}
+    def name(self, label: float) -> str:
+        """The name of a class, or its id."""
+        return self._names.get(int(label), f"{label:g}")
 
-    def false_of(self, image: int) -> dict[str, int]:
-        """The number of false positives of an image with each kind of `OF_NO_OBJECT` that occurs in it."""
-        return {kind: int(column[image]) for kind, column in self._false.items() if column[image]}
+    def said(self, image: int) -> str:
+        """The errors of an image, such as "2 unknown called known, 1 wrong class"."""
+        counts = Counter[str]()
+        for key, column in self._wrong.items():
+            counts[_WORDS[key]] += int(column[image])
+        return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
 
     def worst(self, number: int) -> list[int]:
         """The indices of the images with the most errors, the worst first; of equal ones the first."""
         order = np.argsort(-self.errors, kind="stable").tolist()
         return [place for place in order[:number] if self.errors[place]]
 
-    def boxes(self, image: int) -> list[ErrorBox]:
-        """The boxes of an image: the predictions that count, the most confident first, then missed objects."""
+    def boxes(self, image: int) -> list[Box]:
+        """The boxes of an image: errors on objects, then right boxes, then boxes on nothing, by confidence."""
         boxes = self._outcomes.boxes
         start, end = np.searchsorted(boxes.image, [image, image + 1]).tolist()
         order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
         drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
         start, end = np.searchsorted(boxes.object_image, [image, image + 1]).tolist()
         missed = start + np.flatnonzero(np.isin(self._errors.fates[start:end], _MISSED))
-        return [*drawn, *(self._object(row, MISSED) for row in missed.tolist())]
+        return sorted([*drawn, *map(self._missed, missed.tolist())], key=lambda box: _BELOW.get(box.role, 0))
 
-    def examples(self) -> list[tuple[str, int, list[ErrorBox]]]:
+    def examples(self) -> list[tuple[str, int, list[Box]]]:
         """The most confident false positive of each kind that occurs, and the largest missed object.
 
         Returns its kind, the index of its image, and the boxes to draw, for each.
@@ -137,21 +130,26 @@ class BoxErrors:
         if len(missed):
             sides = self._references[missed, 2:4] - self._references[missed, :2]
             row = int(missed[np.argmax(sides[:, 0] * sides[:, 1])])
-            examples.append((MISSED, int(boxes.object_image[row]), [self._object(row, MISSED)]))
+            examples.append((MISSED, int(boxes.object_image[row]), [self._missed(row)]))
         return examples
 
-    def _prediction(self, row: int) -> list[ErrorBox]:
+    def _prediction(self, row: int) -> list[Box]:
         """A prediction and, if it is poorly localised, the object that it should have matched."""
         kind = _KINDS[self._kinds[row]]
         about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
         score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
-        own = int(self._references[about, 4]) if about >= 0 else None
-        box = ErrorBox(tuple(self._corners[row].tolist()), kind, int(label), score, own)
-        return [box, self._object(about, OBJECT)] if kind.startswith(("badly", "both")) else [box]
+        own = self.name(self._references[about, 4]) if about >= 0 else ""
+        words = f"called {self.name(label)} ({score:.2f}){own and ', is '}{own}: {'right' if kind == FOUND else kind}"
+        is_misplaced = kind.startswith(("badly", "both"))
+        role = "misplaced" if is_misplaced else _ROLES.get(kind, "nothing")
+        box = Box(tuple(self._corners[row].tolist()), words, role, self.name(label), True)
+        return (
+            [box, Box(tuple(self._references[about, :4].tolist()), own, "object", "", False)] if is_misplaced else [box]
+        )
 
-    def _object(self, row: int, kind: str) -> ErrorBox:
+    def _missed(self, row: int) -> Box:
         *corners, label = self._references[row, :5].tolist()
-        return ErrorBox(tuple(corners), kind, int(label), None, None)
+        return Box(tuple(corners), f"{self.name(label)}: missed", MISSED, f"{self.name(label)}, missed", False)
 
 
 def errors_of(computed: Computed) -> BoxErrors | None:
@@ -159,58 +157,10 @@ def errors_of(computed: Computed) -> BoxErrors | None:
     if "errors" not in computed.memo:
         state: Any = computed.state
         is_told = computed.options["iou_threshold"] >= NEARBY
-        computed.memo["errors"] = BoxErrors(state, computed.options) if is_told else None
+        of = computed.options, computed.reading.classes
+        computed.memo["errors"] = BoxErrors(state, *of) if is_told else None
     errors: BoxErrors | None = computed.memo["errors"]
     return errors
-
-
-def shown_boxes(boxes: Sequence[ErrorBox], names: Mapping[int, str]) -> list[Box]:
-    """At most `MOST_BOXES` boxes of an image: errors on objects first, then right boxes, then boxes on nothing.
-
-    The least confident ones are left out. Parameters: boxes, of `BoxErrors`; names of classes by id.
-
-    >>> box = ErrorBox((0, 0, 1, 1), "unknown called known", 0, 0.5, 6)
-    >>> shown_boxes([box], {0: "zero", 6: "six"})[0].outcome
-    'called zero (0.50), is six: unknown called known'
-    """
-    ranked = sorted(boxes, key=lambda box: _LAST.get(box.kind, 0))[:MOST_BOXES]
-    return [_shown(box, names) for box in ranked]
-
-
-def _shown(box: ErrorBox, names: Mapping[int, str]) -> Box:
-    name = names.get(box.label, str(box.label))
-    role = ROLES.get(box.kind, "nothing")
-    if box.score is None:
-        label = f"{name}, missed" if box.kind == MISSED else ""
-        return Box(box.box, f"{name}: missed" if label else name, role, label, False)
-    own = "" if box.true_label is None else f", is {names.get(box.true_label, str(box.true_label))}"
-    words = "right" if box.kind == FOUND else box.kind
-    return Box(box.box, f"called {name} ({box.score:.2f}){own}: {words}", role, name, True)
-
-
-_WORDS = {
-    ("unknown", "called known"): "unknown called known",
-    ("known", "called unknown"): "known called unknown",
-    ("known", "called another known"): "wrong class",
-    ("unknown", "badly placed"): "badly placed",
-    ("known", "badly placed"): "badly placed",
-    ("unknown", "both"): "badly placed and misnamed",
-    ("known", "both"): "badly placed and misnamed",
-    ("unknown", "missed"): "unknown missed",
-    ("known", "missed"): "known missed",
-    "duplicate": "duplicate",
-    "background called known": "nothing called known",
-    "background called unknown": "nothing called unknown",
-}
-
-
-def errors_in_words(errors: BoxErrors, image: int) -> str:
-    """The errors of an image, such as "2 unknown called known, 1 wrong class"."""
-    counts = Counter[str]()
-    own: dict[Any, int] = {**errors.fates_of(image), **errors.false_of(image)}
-    for kind, words in _WORDS.items():
-        counts[words] += own.get(kind, 0)
-    return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
 
 
 def images(computed: Computed, number: int = 48) -> list[Image]:
@@ -223,12 +173,11 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     reading, rows, images = computed.reading, errors.worst(number), []
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
     read = photographs_of(computed, paths, len(errors.errors))
-    words = class_words(reading.classes, computed.options["unknown_class_id"])
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as YOLO's
     for row in rows:
-        every, own = errors.boxes(row), read(row)
-        boxes, photo, said = shown_boxes(every, words), None, errors_in_words(errors, row)
+        every, own, photo, said = errors.boxes(row), read(row), None, errors.said(row)
+        boxes = every[:MOST_BOXES]
         # the picture is scaled to the size that the data set says, in which boxes lie
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
         if own is not None:
@@ -250,9 +199,9 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     return images
 
 
-def _reach(boxes: Iterable[ErrorBox]) -> tuple[float, float]:
+def _reach(boxes: Iterable[Box]) -> tuple[float, float]:
     """The size of an image that holds all boxes, with a margin."""
-    width, height = (1.03 * max([1.0, *(box.box[end] for box in boxes)]) for end in (2, 3))
+    width, height = (1.03 * max([1.0, *(box.corners[end] for box in boxes)]) for end in (2, 3))
     return width, height
 
 
@@ -274,7 +223,7 @@ def figures(computed: Computed) -> list[Figure]:
     errors = errors_of(computed)
     if errors is None:
         return [*curves(computed)]
-    return [fates(computed), called(errors), *_confusions(computed, errors), *curves(computed)]
+    return [fates(computed), called(errors), *_confusions(errors), *curves(computed)]
 
 
 def fates(computed: Computed) -> Bars:
@@ -311,7 +260,7 @@ def called(errors: BoxErrors) -> Matrix:
     )
 
 
-def _confusions(computed: Computed, errors: BoxErrors) -> list[Matrix]:
+def _confusions(errors: BoxErrors) -> list[Matrix]:
     """The known classes that unknown objects were called, of the classes most often involved."""
     if not errors.confused:
         return []
@@ -320,14 +269,13 @@ def _confusions(computed: Computed, errors: BoxErrors) -> list[Matrix]:
         for side, label in zip(by_side, pair):
             side[label] += count
     rows, columns = (sorted(label for label, _ in side.most_common(_MOST_CONFUSED)) for side in by_side)
-    names = class_words(computed.reading.classes, computed.options["unknown_class_id"])
     counts = [[errors.confused[row, column] for column in columns] for row in rows]
     every, shown = sum(errors.confused.values()), sum(map(sum, counts))
     return [
         Matrix(
             "Called known, as what",
-            [names.get(label, str(label)) for label in rows],
-            [names.get(label, str(label)) for label in columns],
+            [*map(errors.name, rows)],
+            [*map(errors.name, columns)],
             counts,
             ("unknown object", "called"),
             f"{every:,} unknown objects" if every == shown else f"{shown:,} of {every:,} unknown objects called known",
