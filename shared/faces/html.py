@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..answers.answer import Answer, Box, Difference, Figure, Histogram, Image, Number, Table
+from ..answers.answer import Answer, Bars, Box, Difference, Figure, Histogram, Image, Number, Table
+from ..answers.decisions import number_at
 from ..written.directions import direction
 from . import numbers as texts
 from .moving import theme_css
@@ -21,11 +22,10 @@ MAX_ROWS = 30  # of a table
 MAX_WORST = 6  # samples of a side
 MAX_VERDICTS = 5
 MAX_COMPARED = 2  # keys in the comparison
-MAX_BOXES = 300  # of an image
 _HERE = Path(__file__).parent
 _WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 _STEPS = (1, 2, 5)  # of an axis, times a power of ten
-_LETTER, _LINE, _NARROW = 6.6, 17.0, 340.0  # pixels: of a letter, of a label's height, of a narrow picture
+_LETTER, _LINE, _NARROW = 6.8, 17, 340  # pixels: a letter, a label's height, a narrow picture
 
 
 @cache
@@ -43,6 +43,7 @@ def _templates() -> Environment:
         "typographic": texts.typographic,
         "token": token,
         "dash": lambda role: DASHES.get(role, "solid"),
+        "brief": texts.brief,
         "is_picture": lambda url: url.startswith("data:image/"),
     }
     return environment
@@ -55,11 +56,6 @@ def _rendered(name: str, **values: Any) -> str:
 def page_css() -> str:
     """The style sheet of a page: tokens, figures in both themes, and the rules of page.css."""
     return css(system=False) + theme_css() + (_HERE / "page.css").read_text(encoding="utf-8")
-
-
-def heading(answer: Answer) -> str:
-    """The name of the metric, and its question."""
-    return _rendered("heading", answer=answer)
 
 
 class _Column(NamedTuple):
@@ -221,20 +217,11 @@ def decisions(answer: Answer, place: int) -> str:
     for name, cells in own.table.items():
         parts = [_Part(words, own.counts[count][place], i == 0) for i, (words, count) in enumerate(cells.items())]
         rows.append(_Side(name, own.roles.get(name, "edge"), sum(part.samples for part in parts), parts))
-    rates = [(name, texts.decided(own, name, place)) for name in (*own.rates, *own.values)]
+    rates = [(name, number_at(own, name, place)) for name in (*own.rates, *own.values)]
     promised = [words for preset, words in own.promises.items() if own.presets.get(preset) == place]
     threshold = texts.typographic(own.thresholds[place])
     promise = " ".join(words.replace("{threshold}", threshold) for words in promised)
     return _rendered("decisions", rows=rows, rates=rates, note=own.note, promise=promise)
-
-
-def spoken(answer: Answer, place: int) -> str:
-    """The decisions at the threshold at an index as a sentence, which a slider says."""
-    if answer.decisions is None:
-        return ""
-    own = answer.decisions
-    rates = ", ".join(f"{name} {texts.number(texts.decided(own, name, place))}" for name in own.rates)
-    return f"{own.rule} {texts.typographic(own.thresholds[place])}: {rates}"
 
 
 def numbers(answer: Answer) -> str:
@@ -271,6 +258,7 @@ class _View(NamedTuple):
     rows: list[list[_Cell]]
     first: int = 0
     more: int = 0
+    note: str = ""
 
 
 def tables(answer: Answer) -> str:
@@ -349,7 +337,9 @@ def worst(answer: Answer) -> str:
     if not answer.worst:
         return ""
     by = f" by {answer.model}" if len(answer.models) > 1 else ""
-    sides = [_view(Table(side.title, side.columns), most=MAX_WORST)._replace(more=0) for side in answer.worst]
+    sides = [
+        _view(Table(side.title, side.columns), most=MAX_WORST)._replace(more=0, note=side.note) for side in answer.worst
+    ]
     return _rendered("worst", title=f"Ranked worst{by}", sides=sides)
 
 
@@ -364,106 +354,43 @@ def notes(answer: Answer) -> str:
 
 
 def title_of(figure: Figure) -> str:
-    """The title of a figure, its unit, and what it is of."""
+    """The title of a figure, its unit, what it is of, and the names of the parts of bars."""
     unit = figure.unit if isinstance(figure, Histogram) else ""
-    return _rendered("title", figure=figure, about=" · ".join(filter(None, (unit, figure.note))))
-
-
-def first_rows(columns: Mapping[str, Sequence[Any]], most: int = 4) -> str:
-    """The first rows of data as a table."""
-    return _rendered("rows", view=_view(Table("", columns), most=most)._replace(more=0)) if columns else ""
-
-
-class _Drawn(NamedTuple):
-    """A box in percent of the picture, with its label.
-
-    corner: where the label stands; is_hidden: whether it covers others at the full width, is_narrow: at a narrow one
-    """
-
-    box: Box
-    left: float
-    top: float
-    width: float
-    height: float
-    text: str
-    corner: str
-    is_hidden: bool
-    is_narrow: bool
+    parts = [*zip(figure.parts, figure.roles)] if isinstance(figure, Bars) else []
+    return _rendered("title", figure=figure, about=" · ".join(filter(None, (unit, figure.note))), parts=parts)
 
 
 def picture_of(image: Image, width: int = 640) -> str:
-    """An image, at most `width` pixels wide, with its boxes and a list of their outcomes.
+    """An image, at most `width` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes.
 
-    Labels do not cover each other: one that finds no room is shown while the pointer or the focus is on its box.
+    Labels of errors do not cover each other; every box says what it is on hover. The first boxes are on top.
     """
-    drawn = image.boxes[:MAX_BOXES]
-    counts = Counter((box.outcome, box.role, box.predicted) for box in image.boxes)
-    outcomes = [(outcome, role, count, predicted) for (outcome, role, predicted), count in counts.items()]
-    marks, more = _labelled(drawn, image.size, width), len(image.boxes) - len(drawn)
-    return _rendered("picture", image=image, width=width, marks=marks, outcomes=outcomes, more=more)
+    outcomes = Counter(_outcome(box) for box in image.boxes)
+    boxes = [(box, _places(box.corners, image.size)) for box in reversed(image.boxes)]
+    labels = {"wide": _labels(image, width), "small": _labels(image, _NARROW)} if image.boxes else {}
+    return _rendered("picture", image=image, width=width, boxes=boxes, labels=labels, outcomes=outcomes)
 
 
-def _labelled(boxes: Sequence[Box], size: tuple[float, float], width: int) -> list[_Drawn]:
-    """Place labels one after another, each at the first corner of its box where it covers no other."""
-    wide: list[tuple[float, ...]] = []
-    narrow: list[tuple[float, ...]] = []
-    drawn = []
-    for box in boxes:
-        text = texts.brief(box.label, 28)
-        left, top, right, bottom = box.corners
-        corner = next((name for name in _CORNERS if _fits(_label(box, text, name, size, width), wide, size, width)), "")
-        label = _label(box, text, corner or _CORNERS[0], size, width)
-        small = _label(box, text, corner or _CORNERS[0], size, _NARROW)
-        fits_narrow = bool(corner) and _fits(small, narrow, size, _NARROW)
-        if corner:
-            wide.append(label)
-        if fits_narrow:
-            narrow.append(small)
-        drawn.append(
-            _Drawn(
-                box,
-                _percent(left, size[0]),
-                _percent(top, size[1]),
-                _percent(right - left, size[0]),
-                _percent(bottom - top, size[1]),
-                text,
-                corner or _CORNERS[0],
-                not corner,
-                not fits_narrow,
-            )
-        )
-    return drawn
+def _outcome(box: Box) -> tuple[str, str]:
+    """What a box is called in a list of outcomes, and its role."""
+    return box.outcome.rpartition(": ")[2] if ": " in box.outcome or box.predicted else "object", box.role
 
 
-def _percent(length: float, whole: float) -> float:
-    return round(100 * length / whole, 3)
+def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
+    """Left, top, width and height of a rectangle, xyxy, in percent of a picture."""
+    left, top, right, bottom = (100 * end / size[i % 2] for i, end in enumerate(corners))
+    return [round(number, 3) for number in (left, top, right - left, bottom - top)]
 
 
-_CORNERS = ("above", "below", "above-right", "below-right", "inside", "inside-below")
+def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
+    """The labels that find a place in a picture of some width, with their places in percent."""
+    from ..answers.pictures import label_places
 
-
-def _label(
-    box: Box, text: str, corner: str, size: tuple[float, float], width: float
-) -> tuple[float, float, float, float]:
-    """The rectangle of a label in pixels of a picture of some width, xyxy."""
-    scale = width / size[0]
-    left, top, right, bottom = (scale * end for end in box.corners)
-    long = _LETTER * len(text) + 8
-    x = right - long if corner.endswith("right") else left
-    y = {"above": top - _LINE, "below": bottom, "inside": top, "inside-below": bottom - _LINE}[
-        corner.removesuffix("-right")
-    ]
-    return x, y, x + long, y + _LINE
-
-
-def _fits(
-    label: tuple[float, float, float, float],
-    others: Sequence[tuple[float, ...]],
-    size: tuple[float, float],
-    width: float,
-) -> bool:
-    """Whether a label lies within the picture and covers no other."""
-    left, top, right, bottom = label
-    if left < 0 or top < 0 or right > width or bottom > width * size[1] / size[0]:
-        return False
-    return not any(left < other[2] and other[0] < right and top < other[3] and other[1] < bottom for other in others)
+    boxes = sorted(image.boxes, key=lambda box: not box.label or box.role == "right")
+    named = [box for box in boxes if box.label and box.role != "right"]
+    across, down = image.size
+    size = width, round(width * (0.75 if across == down == 1 else down / across))  # shares do not say the size
+    corners = [[round(end * size[i % 2] / image.size[i % 2]) for i, end in enumerate(box.corners)] for box in boxes]
+    widths = [round(_LETTER * len(texts.brief(box.label))) + 10 for box in named]
+    places = label_places(widths, _LINE, corners, size)
+    return [(box, _places(place, size)) for box, place in zip(named, places) if place is not None]

@@ -10,12 +10,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
-from .numbers import brief, decided, number, typographic
-from .palette import DASHES, TOKENS, light
+from ..answers.decisions import number_at
+from .numbers import brief, number, typographic
+from .palette import DASHES, TOKENS, light, token
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
 HEIGHT = 236
 _LINE = 19  # pixels of a line of names
+_FEW = 14  # columns of a matrix whose counts are written
 _NONE = "rgba(0,0,0,0)"
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 _AXIS = {
@@ -90,13 +92,8 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
     notes = _sides(figure, left, right, top)
     shapes = []
     if follows and decisions is not None:
-        shapes.append(
-            {
-                "type": "line",
-                **{"x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper"},
-                "line": {"color": light("ink"), "width": 2},
-            }
-        )
+        line = {"color": light("ink"), "width": 2}
+        shapes.append({"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line})
         anchor = "left" if at < left + 0.55 * (right - left) else "right"
         text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
         notes.append({**_note(text, at, 1.0, anchor), "yref": "paper", "yanchor": "top"})
@@ -110,16 +107,9 @@ def _steps(series: Series, width: float, low: float, high: float) -> dict[str, A
     """The outline of the bins between two scores, down to zero at both ends."""
     x, y = np.asarray(series.x, np.float64), np.asarray(series.y, np.float64)
     edges = np.clip(np.stack([x, x + width], axis=1).ravel(), low, high)
-    inside = np.concatenate([edges[:1], edges, edges[-1:]])
-    line = {"width": 0}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "x": inside.tolist(),
-        "y": [0, *np.repeat(y, 2).tolist(), 0],
-        "line": line,
-    }
+    inside = np.concatenate([edges[:1], edges, edges[-1:]]).tolist()
+    style = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": {"width": 0}}
+    return {**style, "x": inside, "y": [0, *np.repeat(y, 2).tolist(), 0]}
 
 
 def _filled(role: str, part: float = 1.0) -> dict[str, Any]:
@@ -204,10 +194,10 @@ def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
     traces = []
     if figure.diagonal:
         line = {"color": light("edge"), "width": 1, "dash": "dot"}
-        ends = {"x": [0, 1], "y": [0, 1], "hoverinfo": "skip", "showlegend": False}
-        traces.append({"type": "scatter", "mode": "lines", **ends, "line": line})
-    ordered = [*enumerate(figure.series)]
-    for rank, series in sorted(ordered, key=lambda pair: pair[1].selected):
+        style = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False}
+        traces.append({**style, "x": [0, 1], "y": [0, 1], "line": line})
+    ordered = sorted(figure.series, key=lambda series: -np.inf if series.value is None else -series.value)
+    for rank, series in sorted(enumerate(ordered), key=lambda pair: pair[1].selected):
         traces.append(_curve(figure, series, rank))
     traces += _moving(figure, decisions, place)
     x, y = ({**_AXIS, **(_HALF if share else {"tickformat": "~g", "nticks": 5})} for share in figure.shares)
@@ -254,7 +244,7 @@ def _moving(figure: Curves, decisions: Decisions | None, place: int) -> list[dic
     """The point of the decisions at the threshold at an index."""
     if decisions is None or figure.follows is None:
         return []
-    x, y = (decided(decisions, name, place) for name in figure.follows)
+    x, y = (number_at(decisions, name, place) for name in figure.follows)
     at = typographic(decisions.thresholds[place])
     text = ", ".join(f"{name} {number(value)}" for name, value in zip(figure.follows, (x, y)))
     return [
@@ -279,15 +269,16 @@ def _names(figure: Curves) -> tuple[dict[str, Any], int]:
     if len(figure.series) < 2:
         return style, 0
     letters = max(len(brief(series.name)) + 6 for series in figure.series)
-    width, height = (48 + 7 * letters) / 280, (8 + _LINE * len(figure.series)) / (HEIGHT - 44)
+    width, height = (48 + 7 * letters) / 220, (8 + _LINE * len(figure.series)) / (HEIGHT - 44)
     points = np.concatenate([_along(series) for series in figure.series])
+    points = np.concatenate([points[np.isfinite(points).all(axis=1)], [[0.0, 0.0]]])
     low, high = points.min(axis=0), points.max(axis=0)
     low, high = (np.where(figure.shares, end, own) for end, own in ((0.0, low), (1.0, high)))
     points = (points - low) / np.where(high > low, high - low, 1)
     for right, bottom in ((True, True), (False, False), (True, False), (False, True)):
         across = points[:, 0] > 1 - width if right else points[:, 0] < width
         along = points[:, 1] < height if bottom else points[:, 1] > 1 - height
-        if width < 0.8 and height < 0.8 and not np.any(across & along) and (right or bottom):
+        if width < 0.9 and height < 0.8 and not np.any(across & along) and (right or bottom):
             corner = {"x": 0.99 if right else 0.02, "xanchor": "right" if right else "left"}
             return {**style, **corner, "y": 0.02 if bottom else 0.98, "yanchor": "bottom" if bottom else "top"}, 0
     room = 6 + _LINE * len(figure.series)
@@ -302,92 +293,71 @@ def _along(series: Series) -> np.ndarray:
 
 
 def _bars(figure: Bars, decisions: Decisions | None, place: int) -> Drawing:
-    """Each row as a bar of its whole, divided into the shares of its parts, with the counts in them."""
+    """Each row as a bar of its whole, divided into the shares of its parts; their names stand in the title."""
     counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.parts))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    style = {"type": "bar", "orientation": "h", "y": [*range(len(figure.rows))], "width": 0.62, "hoverinfo": "text"}
+    style |= {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
     traces = []
-    for i, (part, role) in enumerate(zip(figure.parts, figure.roles)):
-        texts = [f"{count:,}" if share > 0.06 else "" for count, share in zip(counts[:, i].tolist(), shares[:, i])]
-        hover = [
-            _escaped(f"{row}, {part}: {count:,} ({number(float(share))})")
-            for row, count, share in zip(figure.rows, counts[:, i].tolist(), shares[:, i])
-        ]
-        on = light("on-known" if role in ("known", "right", "nothing", "d4") else "on-unknown")
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "x": shares[:, i].tolist(),
-                "y": [*range(len(figure.rows))],
-                "width": 0.62,
-                "name": _escaped(brief(part, 34)),
-                "marker": {"color": light(role), "line": {"color": light("surface"), "width": 1}},
-                "text": texts,
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "textangle": 0,
-                "textfont": {"color": on, "size": 12},
-                "hovertext": hover,
-                "hoverinfo": "text",
-            }
-        )
-    legend = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"}
-    legend |= {"itemclick": False, "itemdoubleclick": False, "traceorder": "normal", "font": {"color": light("ink")}}
-    rows = _LINE * -(-len(figure.parts) // 2)
-    layout = {
+    for part, role, own, of in zip(figure.parts, figure.roles, counts.T.tolist(), shares.T.tolist()):
+        hover = [f"{row}, {part}: {n:,} ({number(share)})" for row, n, share in zip(figure.rows, own, of)]
+        ink = light("on-known" if token(role) in ("known", "ink", "ink2") else "on-unknown")
+        trace = {
+            "x": of,
+            "marker": {"color": light(role), "line": {"color": light("surface"), "width": 1}},
+            "text": [f"{n:,}" if share > 0.06 else "" for n, share in zip(own, of)],
+            "textfont": {"color": ink, "size": 12},
+            "hovertext": [*map(_escaped, hover)],
+        }
+        traces.append({**style, **trace})
+    return traces, {
         "xaxis": {**_AXIS, **_HALF, "range": [0, 1]},
         "yaxis": {**_AXIS, **_category(figure.rows), "showline": False, "ticks": "", "autorange": "reversed"},
-        "height": 52 + 40 * len(figure.rows) + rows,
-        "margin": {"l": 10, "r": 10, "t": 4, "b": 34 + rows},
+        "height": 44 + 40 * len(figure.rows),
+        "margin": {"l": 10, "r": 10, "t": 4, "b": 26},
     }
-    return traces, {**layout, "showlegend": True, "legend": legend}
 
 
 def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
-    """Counts as cells, shaded by their share of the row."""
-    counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.columns))
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    hover = [
-        [
-            _escaped(f"{row}, {column}: {count:,} ({number(float(share))} of the row)")
-            for column, count, share in zip(figure.columns, *pair)
-        ]
-        for row, *pair in zip(figure.rows, counts.tolist(), shares)
-    ]
-    few = len(figure.columns) <= 14
-    trace = {
-        "type": "heatmap",
-        "z": shares.tolist(),
-        "zmin": 0,
-        "zmax": 1,
-        "text": [[f"{count:,}" for count in row] for row in counts.tolist()],
+    """Counts as cells, shaded by their share of the row or of the highest count; right decisions have their colour."""
+    shape = len(figure.rows), len(figure.columns)
+    counts = np.asarray([[count or 0 for count in row] for row in figure.counts], np.int64).reshape(shape)
+    wholes = counts.sum(axis=1, keepdims=True) if figure.shares else counts.max(initial=0, keepdims=True)
+    shades = counts / np.maximum(wholes, 1)
+    few = len(figure.columns) <= _FEW
+    roles: Any = np.asarray(figure.roles, object) if figure.roles else np.full(shape, "unknown", object)
+    for cell in figure.right:
+        roles[cell] = "known"
+    texts, hover = (np.full(shape, "", object) for _ in range(2))
+    for i, j in np.ndindex(shape):
+        count = figure.counts[i][j]
+        texts[i, j] = "–" if count is None else f"{count:,}"
+        share = f" ({number(float(shades[i, j]))} of the row)" if figure.shares and count is not None else ""
+        hover[i, j] = _escaped(f"{figure.rows[i]}, {figure.columns[j]}: {texts[i, j]}{share}")
+    style = {
         "texttemplate": "%{text}" if few else "",
         "textfont": {"color": light("ink"), "size": 13},
-        "hovertext": hover,
-        "hoverinfo": "text",
-        "colorscale": [[0, _faded("known", 0.04)], [1, _faded("known", 0.5)]],
-        "showscale": False,
-        "xgap": 2 if few else 0,
-        "ygap": 2 if few else 0,
+        **{"zmin": 0, "zmax": 1, "showscale": False, "hoverinfo": "text", "hoverongaps": False},
+        **dict.fromkeys(("xgap", "ygap"), 2 if few else 0),
     }
+    traces = []
+    for role in dict.fromkeys(roles.ravel().tolist()):
+        others = np.asarray(roles != role)
+        z, text = shades.astype(object), texts.copy()
+        z[others], text[others] = None, ""
+        colors = [[0, _faded(role, 0.04)], [1, _faded(role, 0.5)]]
+        trace = {"type": "heatmap", "z": z.tolist(), "text": text.tolist(), "hovertext": hover.tolist()}
+        traces.append({**trace, **style, "colorscale": colors})
     bare = {**_AXIS, "showline": False, "ticks": ""}
-    across = {
-        **bare,
-        **_category(figure.columns),
-        "title": {"text": _escaped(figure.axes[0]), "standoff": 6, "font": {"size": 12}},
-    }
-    down = {
-        **bare,
-        **_category(figure.rows),
-        "title": {"text": _escaped(figure.axes[1]), "standoff": 6, "font": {"size": 12}},
-    }
-    height = min(480, 64 + (36 if few else 16) * len(figure.rows))
-    margin = {"l": 10, "r": 10, "t": 4, "b": 40}
-    return [trace], {
-        "xaxis": {**across, "automargin": True},
+    down, across = (
+        {**bare, **_category(names), "title": {"text": _escaped(words), "standoff": 6, "font": {"size": 12}}}
+        for names, words in zip((figure.rows, figure.columns), figure.axes)
+    )
+    return traces, {
+        "xaxis": across,
         "yaxis": {**down, "autorange": "reversed"},
-        "height": height,
-        "margin": margin,
+        "height": min(480, 64 + (36 if few else 16) * len(figure.rows)),
+        "margin": {"l": 10, "r": 10, "t": 4, "b": 40},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..answers.answer import Answer, Decisions, Table
+from ..answers.answer import Answer, Table
 from ..metric.numbers import interval_text, number_text, signed_text
 from ..reports.cells import Cell, ResultTable
 from ..reports.rendering import render
@@ -91,17 +91,6 @@ def brief(name: str, most: int = 24) -> str:
     """
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
-
-
-def decided(decisions: Decisions, name: str, place: int) -> float:
-    """A rate or another number of the decisions at the threshold at an index: its counts divided, 0/0 = 0.
-
-    Raises KeyError for a name that is neither a rate nor a value.
-    """
-    if name in decisions.values:
-        return float(decisions.values[name][place])
-    above, below = (sum(decisions.counts[part][place] for part in parts) for parts in decisions.rates[name])
-    return above / below if below else 0.0
 
 
 def markdown(answer: Answer) -> str:

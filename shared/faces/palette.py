@@ -28,7 +28,7 @@ TOKENS: Mapping[str, Color] = {
     "d2": Color("#00866b", "#2dd4a7"),
     "d3": Color("#a87400", "#f5c542"),
     "on-known": Color("#ffffff", "#18181b"),  # text on a fill of `known`, and on one of any other data
-    "on-unknown": Color("#1a1a1e", "#1a1a1e"),
+    "on-unknown": Color("#131316", "#131316"),
     "mark": Color("#e9e9ec", "#34343b"),  # the ground of the best numbers
     "bad": Color("#b91c1c", "#fca5a5"),
     "link": Color("#1d4ed8", "#93c5fd"),
@@ -70,4 +70,5 @@ def css(*, system: bool = True) -> str:
     """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, where the system is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
     chosen = f":root{{{light}}}\n.dark{{{dark}}}\n"
-    return chosen + f"@media (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n" if system else chosen
+    of_system = f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
+    return chosen + of_system if system else chosen

@@ -195,30 +195,21 @@ def _counted(said: Callable[[str], str]) -> list[Bars | Matrix]:
             rows,
             [said("its class"), said("unknown"), said("not there")],
             [[71, 3, 20], [12, 30, 16]],
-            (said("called"), said("object")),
+            (said("object"), said("called")),
+            right=[(0, 0), (1, 1)],
         ),
     ]
 
 
 def image(said: Callable[[str], str] = lambda text: text, number: int = 4) -> Image:
     """An image with boxes, of which many overlap."""
-    outcomes = [
-        ("right", "right"),
-        ("unknown, called known", "unknown"),
-        ("missed", "missed"),
-        ("badly placed", "misplaced"),
-    ]
-    boxes = [
-        Box(
-            (20 + 9 * i % 250, 30 + 6 * i % 150, 130 + 9 * i % 250, 110 + 6 * i % 150),
-            said(outcome),
-            role,
-            said(f"{outcome} dog"),
-            role != "missed",
-        )
-        for i in range(number)
-        for outcome, role in [outcomes[i % 4]]
-    ]
+    outcomes = ["right", "unknown called known", "missed", "badly placed", "wrong class", "known called unknown"]
+    roles = ["right", "unknown", "missed", "misplaced", "wrong", "rejected"]
+    boxes = []
+    for i in range(number):
+        x, y = 20 + 37 * i % 250, 30 + 23 * i % 150
+        words, role = said(f"called dog (0.87): {outcomes[i % 6]}"), roles[i % 6]
+        boxes.append(Box((x, y, x + 110, y + 80), words, role, said(f"dog {i}"), role != "missed"))
     return Image(
         said("000012.jpg"), (400.0, 300.0), PIXEL, boxes, said("1 unknown called known"), PIXEL, said("a street")
     )

@@ -1,0 +1,136 @@
+"""Parts of pages: no text becomes markup, and what is marked, drawn and copied is the answer's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from openworld_metrics.answers.answer import Answer
+from openworld_metrics.faces import html, numbers
+from openworld_metrics.faces.moving import plotly_of
+
+from .sample import image, sample
+
+HOSTILE = """ "'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}</style><a href="javascript:x">"""
+PARTS: dict[str, Callable[[Answer], str]] = {
+    "comparison": html.comparison,
+    "headline": html.headline,
+    "decisions": lambda answer: html.decisions(answer, 9),
+    "numbers": html.numbers,
+    "tables": html.tables,
+    "differences": html.differences,
+    "worst": html.worst,
+    "gallery": html.gallery,
+    "notes": html.notes,
+    "titles": lambda answer: "".join(map(html.title_of, answer.figures)),
+    "pictures": lambda answer: "".join(map(html.picture_of, answer.images)),
+}
+
+
+class Tags(HTMLParser):
+    """The tags of a text with the names of their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[tuple[Any, ...]] = Counter()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[(tag, *(name for name, _ in attrs))] += 1
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("part", [*PARTS])
+def test_no_text_becomes_markup(part: str) -> None:
+    plain, hostile = (Tags(PARTS[part](sample(said))) for said in (str, lambda text: text + HOSTILE))
+    if part == "pictures":  # labels that are long find fewer places
+        assert {*hostile.tags} <= {*plain.tags}
+    else:
+        assert hostile.tags == plain.tags
+    assert "<script>alert(1)</script>" in hostile.text
+    assert "49" not in hostile.text or "49" in plain.text
+
+
+@pytest.mark.parametrize("kind", range(4), ids=["histogram", "curves", "bars", "matrix"])
+def test_no_text_becomes_markup_of_plotly(kind: int) -> None:
+    tags = []
+    for answer in (sample(), sample(lambda text: text + HOSTILE)):
+        text = json.dumps(json.loads(plotly_of(answer.figures[kind], answer.decisions, 9).to_json()))
+        tags.append(Counter(re.findall(r"</?\w+", text)))
+    assert tags[0] == tags[1]
+
+
+def test_pictures_are_data_alone() -> None:
+    away = replace(image(), picture="https://example.org/a.png", thumbnail="javascript:alert(1)")
+    text = html.picture_of(away) + html.gallery(replace(sample(), images=[away]))
+    assert "<img" not in text
+    assert "<img" in html.picture_of(image())
+
+
+def test_a_single_model_has_no_comparison() -> None:
+    assert html.comparison(replace(sample(), models=["knn"])) == ""
+    assert "Details for" not in html.headline(replace(sample(), models=["knn"]))
+
+
+def test_the_best_are_marked_as_the_answer_marks_them() -> None:
+    text = html.comparison(sample())
+    assert re.findall(r'<b class="best">([\d.]+)</b>', text) == ["0.817", "0.625", "0.820", "0.615"]
+    assert re.search(r'value="knn" checked', text)
+    assert "[0.801, 0.839]" in text
+
+
+def test_drawings_lie_on_their_axis() -> None:
+    places = [float(place) for place in re.findall(r"left:([-\d.]+)%", html.comparison(sample()))]
+    assert len(places) == 18
+    assert all(0 <= place <= 100 for place in places)
+
+
+def test_decisions_have_whole_numbers_and_the_promise_of_their_preset() -> None:
+    answer = sample()
+    assert answer.decisions is not None
+    place = answer.decisions.presets["95 % TPR"]
+    text = Tags(html.decisions(answer, place)).text
+    counts = {name: values[place] for name, values in answer.decisions.counts.items()}
+    assert f"caught {counts['TP']}" in text
+    assert f"missed {counts['FN']}" in text
+    assert numbers.typographic(f"exceed {answer.decisions.thresholds[place]}") in text
+    assert "exceed" not in html.decisions(answer, place + 1)
+    assert html.decisions(replace(answer, decisions=None), 0) == ""
+
+
+def test_labels_of_boxes_do_not_cover_each_other() -> None:
+    for width in (640, 340):
+        own = image(number=60)
+        labels = html._labels(own, width)
+        assert len(labels) > 8
+        for (_, one), (_, other) in combinations(labels, 2):
+            apart = [abs(one[i] - other[i]) >= (one[i + 2] + other[i + 2]) / 2 - 0.01 for i in (0, 1)]
+            beside = one[0] + one[2] <= other[0] + 0.01 or other[0] + other[2] <= one[0] + 0.01
+            assert beside or apart[1]
+
+
+def test_what_is_copied_is_ascii_with_the_digits_of_its_form() -> None:
+    answer = sample()
+    texts = numbers.markdown(answer), numbers.latex(answer), numbers.csv_text(answer)
+    assert all(text.isascii() for text in texts)
+    assert "**0.820** [0.801, 0.839]" in texts[0]
+    assert "-0.631" in texts[1]
+    assert texts[2].splitlines()[0] == "name,auroc,auroc low,auroc high,fpr95tpr"
+    assert numbers.markdown(replace(answer, side_by_side=None)) == ""
+
+
+def test_the_style_sheet_is_whole() -> None:
+    text = html.page_css()
+    assert text.count("{") == text.count("}")
+    assert ".dark .js-plotly-plot" in text
