@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import math
 import types
@@ -13,13 +15,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ..loading import METRICS, script
 from ..reading.read import read
-from .answer import Answer
+from .answer import Answer, Image
 from .answers import answers_of
 from .python import Source
 from .subject import subject_of
 
 FILE = "answers.json"  # in the folder examples/ of a metric
 POINTS, WORST = 150, 10  # of the curves, and samples of a side, in a saved answer
+PICTURES = 220_000  # characters of all pictures of a saved answer
 _KIND, _FLOAT = "kind", "float"  # the keys of a value's class, and of a number that JSON lacks
 
 
@@ -29,7 +32,7 @@ def as_json(answers: Answer | Mapping[str, Answer]) -> str:
 
 
 def from_json(text: str) -> Answer:
-    """The answer of a text of `as_json`. Raises ValueError for other text, and KeyError and TypeError for other JSON."""
+    """The answer of a text of `as_json`. Raises ValueError for other text, KeyError and TypeError for other JSON."""
     answer: Answer = _built(Answer, _loaded(text))
     return answer
 
@@ -58,7 +61,10 @@ def example_answers(name: str) -> dict[str, Answer]:
         photographs=photographs,
         points=POINTS,
     )
-    return {model: replace(answer, worst=[*map(_shortened, answer.worst)]) for model, answer in answers.items()}
+    return {
+        model: replace(answer, worst=[*map(_shortened, answer.worst)], images=_lighter(answer.images))
+        for model, answer in answers.items()
+    }
 
 
 def save_examples(names: Sequence[str] = METRICS) -> None:
@@ -72,6 +78,32 @@ def _shortened(worst: Any) -> Any:
     """The first samples of a side."""
     pictures = {"pictures": worst.pictures[:WORST]} if worst.pictures else {}
     return replace(worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, **pictures)
+
+
+def _lighter(images: Sequence[Image]) -> Sequence[Image]:
+    """Images whose pictures have at most `PICTURES` characters together, three quarters of them for the large ones."""
+    if sum(len(one.picture) + len(one.thumbnail) for one in images) <= PICTURES:
+        return images
+    most = PICTURES // (4 * len(images))
+    return [
+        replace(one, picture=_smaller(one.picture, 3 * most), thumbnail=_smaller(one.thumbnail, most)) for one in images
+    ]
+
+
+def _smaller(url: str, most: int) -> str:
+    """A picture as WebP, made smaller until it fits or has 96 pixels."""
+    from PIL import Image as Pixels
+
+    if len(url) <= most:
+        return url
+    picture = Pixels.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+    while len(url) > most and max(picture.size) > 96:
+        file = io.BytesIO()
+        picture.save(file, "WEBP", quality=75)
+        url = "data:image/webp;base64," + base64.b64encode(file.getvalue()).decode()
+        side = 7 * max(picture.size) // 8
+        picture.thumbnail((side, side))
+    return url
 
 
 def _plain(value: Any) -> Any:
@@ -103,11 +135,10 @@ def _built(hint: Any, value: Any) -> Any:
     """A value of JSON as the type that a field says."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        kinds = [kind for kind in arguments if kind is not type(None)]
-        if value is None:
-            return None
-        named = {kind.__name__: kind for kind in kinds if is_dataclass(kind)}
-        return _built(named[value[_KIND]] if isinstance(value, Mapping) and named else kinds[0], value)
+        if not isinstance(value, (Mapping, list)):
+            return value
+        kinds = {getattr(kind, "__name__", ""): kind for kind in arguments}
+        return _built(kinds.get(value[_KIND]) if isinstance(value, Mapping) else arguments[0], value)
     if is_dataclass(hint) and isinstance(hint, type):
         return hint(**{name: _built(_hints(hint)[name], one) for name, one in value.items() if name != _KIND})
     if origin is tuple:
@@ -117,4 +148,4 @@ def _built(hint: Any, value: Any) -> Any:
         return {name: _built(arguments[1], one) for name, one in value.items()}
     if isinstance(origin, type) and issubclass(origin, Sequence):
         return [_built(arguments[0], one) for one in value]
-    return float(value) if hint is float and isinstance(value, int) else value
+    return value
