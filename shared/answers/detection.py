@@ -23,6 +23,7 @@ from ..reading.boxes.classes import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series, Table
+from .charts import curve_points
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
 from .subject import Computed, Example, Subject
 
@@ -51,7 +52,7 @@ _WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a b
     ("FP", "background called unknown"): "nothing called unknown",
 }
 MOST_BOXES = 60  # of an image
-_MOST_CONFUSED, _MOST_MODELS, _MOST_LEVELS = 10, 4, 400
+_MOST_CONFUSED, _MOST_MODELS = 10, 4
 
 
 class BoxErrors:
@@ -300,7 +301,7 @@ class Levels(NamedTuple):
 
 
 def levels_of(computed: Computed) -> Levels:
-    """The numbers above each confidence that occurs, or above 400 of them.
+    """The numbers above each confidence that occurs, or of as many as a curve has points.
 
     Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
     """
@@ -308,7 +309,7 @@ def levels_of(computed: Computed) -> Levels:
         state: Any = computed.state
         confidence = state["predictions"][:, 4]
         every = np.unique(confidence[np.isfinite(confidence) & (confidence >= computed.options["conf_threshold"])])
-        at = spread(len(every) + 1, _MOST_LEVELS)
+        at = spread(len(every) + 1, curve_points(computed))
         ends = np.append(every, np.inf)[at]
         options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
         by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
@@ -497,6 +498,21 @@ _MEANINGS_OWOD = {
 }
 
 
+_FATES = {"both": "badly placed and misnamed", "called another known": "called another known class"}
+
+
+def title(key: str) -> str:
+    """A key in words; "" for one that says it itself.
+
+    >>> title("Recall(K)"), title("fate(unknown, missed)"), title("WI(OWOD)@0.8")
+    ('Recall, known', 'Unknown objects missed', '')
+    """
+    if fate := re.fullmatch(r"fate\((\w+), (.+)\)", key):
+        return f"{fate[1].capitalize()} objects {_FATES.get(fate[2], fate[2])}"
+    side = re.fullmatch(r"(\w+)\((Known|K|U)\)", key)
+    return f"{side[1]}, {'unknown' if side[2] == 'U' else 'known'}" if side else ""
+
+
 def meaning(key: str, options: Mapping[str, Any]) -> str:
     """The meaning of a result, by the protocol; "" if its name says it.
 
@@ -504,8 +520,7 @@ def meaning(key: str, options: Mapping[str, Any]) -> str:
     ('unknown objects called known', 'share of the unknown objects that are missed')
     """
     if fate := re.fullmatch(r"fate\((\w+), (.+)\)", key):
-        words = {"both": "badly placed and misnamed", "called another known": "called another known class"}
-        return f"share of the {fate[1]} objects that are {words.get(fate[2], fate[2])}"
+        return f"share of the {fate[1]} objects that are {_FATES.get(fate[2], fate[2])}"
     if gain := re.fullmatch(r"Δ(.+?)\((.+)\)", key):
         return f"gain of {gain[1]} if the error “{gain[2]}” were corrected"
     if recall := re.fullmatch(r"AR@(\d+)", key):
@@ -529,6 +544,7 @@ SUBJECT = Subject(
         "Errors": r"(Δ|fate\().*",
         "Counts": r"(TP|FP|FN|total)_.*",
     },
+    title=title,
     meaning=meaning,
     figures=figures,
     decisions=decisions,

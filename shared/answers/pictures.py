@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image as Pixels, ImageDraw, ImageFont, ImageOps
+from PIL import ExifTags, Image as Pixels, ImageDraw, ImageFont, ImageOps
 
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
 from ..reading.maps.listing import key_of
@@ -127,11 +127,13 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
         with Pixels.open(io.BytesIO(content), formats=["PNG", "JPEG"] if limits is PAGES else None) as image:
             check_size(image.size)
             limits.check_unpacked(name, 4 * image.size[0] * image.size[1])
+            turned = image.getexif().get(ExifTags.Base.Orientation) in (5, 6, 7, 8)
+            size = image.size[::-1] if turned else image.size
+            image.draft("RGB", (side, side))  # a JPEG is decoded smaller, and so faster
             upright = ImageOps.exif_transpose(image)
             if upright.mode.startswith("I;16"):  # Pillow would clip values above 255
                 upright = Pixels.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
             shown = upright.convert("RGB")
-    size = shown.size
     shown.thumbnail((side, side))
     return shown, size
 

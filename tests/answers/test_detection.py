@@ -293,6 +293,11 @@ def test_photographs_lie_behind_boxes_by_name(tmp_path: Path) -> None:
     alone = tmp_path / "any.jpg"
     Pixels.new("RGB", (360, 80), "#335577").save(alone)
     assert [bool(image.picture) for image in SUBJECT.images(computed(one, photographs=[alone]))] == [True, True]
+    turned = Pixels.new("RGB", (80, 360), "#335577")
+    turned.getexif()[0x0112] = 6
+    turned.save(alone, exif=turned.getexif())
+    picture, size = pictures.read_photograph(pictures.Photograph(alone), 100)
+    assert (picture.size, size) == ((100, 22), (360, 80))
     alone.write_bytes(b"no photograph")
     with pytest.raises(ValueError, match=r"any\.jpg: cannot identify"):
         SUBJECT.images(computed(one, photographs=[alone]))
