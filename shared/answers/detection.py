@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -175,7 +175,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
     read = photographs_of(computed, paths, len(errors.errors))
     sides = computed.state["predictions"], computed.state["references"]
-    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as YOLO's
+    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5
     for row in rows:
         every, own, photo, said = errors.boxes(row), read(row), None, errors.said(row)
         boxes = every[:MOST_BOXES]
@@ -183,7 +183,10 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
         if own is not None:
             photo, size = own[0], size or own[1]
-        size = (1.0, 1.0) if are_shares else size or _reach(every)
+        if are_shares:  # of the image, as YOLO's
+            across, down = size = size or (1.0, 1.0)
+            boxes = [replace(box, corners=_scaled(box.corners, across, down)) for box in boxes]
+        size = size or _reach(every)
         name = reading.images[row] if reading.images else str(row)
         left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         images.append(
@@ -198,6 +201,11 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
             )
         )
     return images
+
+
+def _scaled(corners: Sequence[float], across: float, down: float) -> tuple[float, float, float, float]:
+    x1, y1, x2, y2 = corners
+    return x1 * across, y1 * down, x2 * across, y2 * down
 
 
 def _reach(boxes: Iterable[Box]) -> tuple[float, float]:
@@ -224,7 +232,7 @@ def figures(computed: Computed) -> list[Figure]:
     errors = errors_of(computed)
     if errors is None:
         return [*curves(computed)]
-    return [fates(computed), called(errors), *_confusions(errors), *curves(computed)]
+    return [fates(computed), called(errors, "U-Recall" in computed.results), *_confusions(errors), *curves(computed)]
 
 
 def fates(computed: Computed) -> Bars:
@@ -243,21 +251,32 @@ def fates(computed: Computed) -> Bars:
     )
 
 
-def called(errors: BoxErrors) -> Matrix:
-    """Names that objects were called, and that boxes on nothing have; badly placed boxes may be misnamed, too."""
+def called(errors: BoxErrors, says_unknown: bool = True) -> Matrix:
+    """Names that objects were called, and that boxes on nothing have; badly placed boxes may be misnamed, too.
+
+    Parameters: errors; whether a prediction can be called unknown.
+    """
     of = errors.fates
     both = {side: of[side, "badly placed"] + of[side, "both"] for side in _SIDES}
+    nothing = [errors.kinds[f"background called {side}"] for side in ("known", "unknown")]
     known = [of["known", fate] for fate in ("found", "called another known", "called unknown")]
+    counts: list[list[int | None]] = [
+        [*known, both["known"], of["known", MISSED]],
+        [None, of["unknown", "called known"], of["unknown", "found"], both["unknown"], of["unknown", MISSED]],
+        [None, *nothing, None, None],
+    ]
+    for row in counts:
+        row[2] = row[2] if says_unknown else None
+    right = [(0, 0), (1, 2)]
     return Matrix(
         "What objects were called",
         ["known", "unknown", "nothing there"],
         CALLED,
-        [
-            [*known, both["known"], of["known", MISSED]],
-            [0, of["unknown", "called known"], of["unknown", "found"], both["unknown"], of["unknown", MISSED]],
-            [0, *(errors.kinds[f"background called {side}"] for side in ("known", "unknown")), 0, 0],
-        ],
+        counts,
         ("object", "called"),
+        roles=[["right" if (i, j) in right else "unknown" for j in range(len(CALLED))] for i in range(3)],
+        right=right,
+        notes=[*(f"{sum(filter(None, row)):,} objects" for row in counts[:2]), f"{sum(nothing):,} boxes"],
     )
 
 
@@ -280,6 +299,7 @@ def _confusions(errors: BoxErrors) -> list[Matrix]:
             counts,
             ("unknown object", "called"),
             f"{every:,} unknown objects" if every == shown else f"{shown:,} of {every:,} unknown objects called known",
+            shares=False,
         )
     ]
 
