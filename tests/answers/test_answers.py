@@ -1,0 +1,341 @@
+"""Answers say what the metric computes: numbers, intervals, comparisons and tables, to the bit."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from openworld_metrics import METRICS, compare, read
+from openworld_metrics.answers import answers
+from openworld_metrics.answers.answer import Answer, Curves, Histogram
+from openworld_metrics.answers.answers import LEVEL, answers_of, plural, results_of
+from openworld_metrics.answers.decisions import number_at
+from openworld_metrics.answers.saved import answers_from_json, as_json, example_answers, from_json, saved_answers
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.loading import metric_class, script
+from openworld_metrics.reading import Reading
+from tests import cases
+
+TABLES = [name for name in METRICS if name not in ("openset_detection", "anomaly_suite")]
+
+
+def reading_of(name: str, *several: Mapping[str, Any]) -> Reading:
+    return Reading(name, {f"m{i}": dict(columns) for i, columns in enumerate(several)})
+
+
+def data(rows: int = 60, models: int = 3, groups: bool = False) -> pd.DataFrame:
+    """Scores of some models on the same samples; known samples are in no group."""
+    rng = np.random.default_rng(5)
+    label = np.arange(rows) % 2
+    table = {f"m{i}": (rng.normal(label * i, size=rows)).round(3) for i in range(models)}
+    if groups:
+        table["dataset"] = np.where(label == 1, np.where(np.arange(rows) % 3, "near/a", "near/b"), "")
+        table["dataset"][1::12] = "far"
+    return pd.DataFrame({**table, "label": label, "image": [f"img{i}" for i in range(rows)]})
+
+
+def read_table(folder: Path, table: pd.DataFrame, name: str = "ood_bench", **choices: Any) -> Reading:
+    table.to_csv(folder / "scores.csv", index=False)
+    models = [column for column in table if column.startswith("m")]
+    return read(name, folder / "scores.csv", columns={"predictions": models}, **choices)
+
+
+def both(answer: Answer) -> dict[str, Any]:
+    """The numbers of the model shown, by the keys of `compute`."""
+    numbers = {}
+    for number in answer.numbers[answer.model]:
+        numbers[number.key] = number.value
+        if number.interval is not None:
+            numbers[f"{number.key}_low"], numbers[f"{number.key}_high"] = number.interval
+    return numbers
+
+
+def same(one: Any, other: Any) -> bool:
+    return repr(one) == repr(other) or (isinstance(one, float) and math.isnan(one) and math.isnan(other))
+
+
+@pytest.mark.parametrize("level", [None, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", METRICS)
+def test_numbers_are_those_of_compute(name: str, seed: int, level: float | None) -> None:
+    columns, options = cases.draw(name, seed)
+    options = {**options, "confidence_level": level, "n_resamples": 20}
+    answer = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    expected = metric_class(name)(**options).compute(**columns)
+    if name != "openset_detection":  # which leaves out what could not be asked
+        assert repr(answer.results["m0"]) == repr(expected)
+    assert results_of(name, columns, options) == expected or same(results_of(name, columns, options), expected)
+    for key, value in both(answer).items():
+        assert same(value, expected[key]), key
+    kinds = metric_class(name)(**options).summary(**columns).kinds()
+    for number in answer.numbers["m0"]:
+        assert number.higher == kinds[number.key].get("higher")
+        assert number.share == bool(kinds[number.key].get("share"))
+        assert not number.best, "of a single model"
+    assert answer.leading == [number.key for number in answer.numbers["m0"]][: len(answer.leading)]
+    listed = {key for keys in answer.sections.values() for key in keys}
+    assert listed | {*answer.leading} == {number.key for number in answer.numbers["m0"]}
+    assert answer.signature == metric_class(name)(**options).signature
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_an_answer_is_json(name: str) -> None:
+    columns, options = cases.draw(name, 1)
+    answer = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    again = from_json(as_json(answer))
+    assert as_json(again) == as_json(answer)
+    assert type(again) is Answer
+    assert again.decisions == answer.decisions or as_json(replace(again)) == as_json(answer)
+    assert "Infinity" not in as_json(answer)
+    assert "NaN" not in as_json(answer)
+
+
+def test_json_keeps_what_it_lacks() -> None:
+    columns, _ = cases.draw("ood_bench", 1)
+    answer = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"]
+    odd = replace(answer, results={"a": [math.inf, -math.inf, math.nan, 3, True, None, "é"]})
+    assert repr(from_json(as_json(odd)).results) == repr(odd.results)
+    assert answers_from_json(as_json({"m0": odd})).keys() == {"m0"}
+
+
+@pytest.mark.parametrize("groups", [False, True], ids=["all", "groups"])
+def test_several_models(groups: bool, tmp_path: Path) -> None:
+    """The comparison is that of `compare`, the marks follow from it, and the order of models changes only the order."""
+    reading = read_table(tmp_path, data(groups=groups))
+    made = answers_of("ood_bench", reading, {"n_resamples": 200}, intervals=True)
+    assert [*made] == ["m0", "m1", "m2"]
+    answer = made["m1"]
+    assert (answer.model, answer.best, answer.level) == ("m1", "m2", LEVEL)
+    for name, columns in reading.models.items():
+        expected = metric_class("ood_bench")(confidence_level=LEVEL, n_resamples=200).compute(**columns)
+        assert answer.results[name] == expected
+        assert both(made[name]) == {key: expected[key] for key in both(made[name])}
+    for first, second in (("m2", "m0"), ("m2", "m1"), ("m0", "m1")):
+        table = compare(
+            "ood_bench", reading.models[first], reading.models[second], n_resamples=200, confidence_level=LEVEL
+        )
+        rows = [row for row in answer.differences if (row.first, row.second) == (first, second)]
+        assert [row.key for row in rows] == table["key"]
+        assert [row.group for row in rows] == [group or "" for group in table.get("group", [None] * len(rows))]
+        for name in ("difference", "low", "high", "p_value"):
+            assert [getattr(row, name) for row in rows] == table[name]
+        words = {"first": first, "second": second, None: ""}
+        assert [row.better for row in rows] == [words[better] for better in table["better"]]
+    best = {name for name, numbers in answer.numbers.items() if numbers[0].best}
+    told = {
+        row.second
+        for row in answer.differences
+        if (row.first, row.key, row.group) == ("m2", "auroc", "") and row.better
+    }
+    assert best == {"m0", "m1", "m2"} - told
+    assert len(answer.verdicts) == 2
+    assert all("significant" not in verdict and verdict.startswith("m2 vs ") for verdict in answer.verdicts)
+    assert answer.caption == "paired bootstrap, 95 %, 200 resamples"
+    turned = replace(reading, models={name: reading.models[name] for name in ("m2", "m1", "m0")})
+    other = answers_of("ood_bench", turned, {"n_resamples": 200}, intervals=True)["m1"]
+    assert other.numbers == {name: answer.numbers[name] for name in ("m2", "m1", "m0")}
+    assert sorted(other.verdicts) == sorted(answer.verdicts)
+    assert other.best == "m2"
+
+
+def test_tables_of_models_are_their_summaries(tmp_path: Path) -> None:
+    reading = read_table(tmp_path, data(groups=True))
+    answer = answers_of("ood_bench", reading, {}, intervals=False)["m1"]
+    table = answer.side_by_side
+    assert table is not None
+    results = {name: metric_class("ood_bench")().compute(**columns) for name, columns in reading.models.items()}
+    assert table.columns == {
+        "detector": [*results],
+        "auroc": [one["auroc"] for one in results.values()],
+        "fpr95tpr": [one["fpr95tpr"] for one in results.values()],
+    }
+    assert table.higher == {"auroc": True, "fpr95tpr": False}
+    by_set, auroc, fpr = answer.tables
+    groups = results["m1"]["groups"]
+    assert by_set.columns["set"] == ["mean of 3 sets", "near", "far", "near/a", "near/b", "pooled"]
+    assert by_set.first == 2
+    expected = dict(zip(groups["group"], groups["auroc"]))
+    assert by_set.columns["auroc"][1:5] == [expected[name] for name in by_set.columns["set"][1:5]]
+    assert by_set.columns["auroc"][0] == results["m1"]["auroc"]
+    rest = {key: column for key, column in reading.models["m1"].items() if key != "groups"}
+    pooled = metric_class("ood_bench")().compute(**rest)
+    assert by_set.columns["auroc"][5] == pooled["auroc"]
+    assert (auroc.title, fpr.title) == ("AUROC by set", "FPR at 95 % TPR by set")
+    assert auroc.columns == {"set": groups["group"], **{name: one["groups"]["auroc"] for name, one in results.items()}}
+    number = answer.numbers["m1"][0]
+    assert number.note == f"mean of 3 sets (pooled {pooled['auroc']:.3f})"
+    assert answer.over == "mean of 3 sets"
+    roc = answer.figures[1]
+    assert isinstance(roc, Curves)
+    assert [one.value for one in roc.series][1] == pooled["auroc"], "figures pool"
+    assert [one.selected for one in roc.series] == [False, True, False]
+    assert [one.role for one in roc.series] == ["d1", "d2", "d3"]
+
+
+def test_one_model_of_groups(tmp_path: Path) -> None:
+    reading = read_table(tmp_path, data(models=1, groups=True))
+    answer = answers_of("ood_bench", reading, {}, intervals=False)["predictions"]
+    assert answer.side_by_side is not None
+    assert answer.side_by_side.title == "By set"
+    assert answer.verdicts == []
+    assert answer.worst[1].columns["group"][0] in ("near/a", "near/b", "far")
+
+
+def test_a_model_that_is_not_clearly_worse_is_marked_too(tmp_path: Path) -> None:
+    """Nothing is marked without a comparison, and equal models alike."""
+    table = data(models=2)
+    table["m2"] = table["m1"]
+    reading = read_table(tmp_path, table)
+    plain = answers_of("ood_bench", reading, {}, intervals=False)["m0"]
+    assert not any(number.best for numbers in plain.numbers.values() for number in numbers)
+    assert plain.verdicts == []
+    answer = answers_of("ood_bench", reading, {}, intervals=True)["m0"]
+    assert [numbers[0].best for numbers in answer.numbers.values()][1:] == [True, True]
+    assert "m1 vs m2: AUROC +0.000 [0.000, 0.000], no clear difference" in answer.verdicts
+    assert answer.side_by_side is not None
+    assert {(1, "auroc"), (2, "auroc")} <= {*answer.side_by_side.best}
+
+
+def test_intervals_come_by_themselves_where_they_are_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = read_table(tmp_path, data(models=1))
+    (answer,) = answers_of("ood_bench", reading, {}).values()
+    assert answer.level == LEVEL
+    assert answer.numbers[answer.model][0].interval is not None
+    monkeypatch.setattr(answers, "MAX_AUTOMATIC", 1_000)
+    (answer,) = answers_of("ood_bench", reading, {}).values()
+    assert answer.level is None
+    assert answer.notes == ["Intervals take longer here, and were left out."]
+    (answer,) = answers_of("ood_bench", reading, {"confidence_level": 0.8}).values()
+    assert answer.level == 0.8
+    (answer,) = answers_of("ood_bench", reading, {}, intervals=False).values()
+    assert (answer.level, answer.notes) == (None, [])
+
+
+def test_few_samples_have_no_intervals_unless_asked(tmp_path: Path) -> None:
+    reading = read_table(tmp_path, data(rows=18, models=1))
+    (answer,) = answers_of("ood_bench", reading, {}).values()
+    assert answer.numbers[answer.model][0].interval is None
+    assert answer.notes == ["No intervals: there are fewer than 10 samples of a kind."]
+    (answer,) = answers_of("ood_bench", reading, {}, intervals=True).values()
+    assert answer.numbers[answer.model][0].interval is not None
+
+
+def test_models_of_other_samples_are_not_compared() -> None:
+    columns = [{"predictions": np.arange(n) / n, "references": np.arange(n) % 2} for n in (40, 60)]
+    answer = answers_of("ood_bench", reading_of("ood_bench", *columns), {})["m0"]
+    assert answer.differences == []
+    assert answer.notes[-1].startswith("The models were not compared: first, second: expected the same samples")
+
+
+def test_an_error_names_its_model() -> None:
+    good = {"predictions": [0.1, 0.9], "references": [0, 1]}
+    bad = {"predictions": [0.1, math.nan], "references": [0, 1]}
+    with pytest.raises(ValueError, match=r"^predictions: "):
+        answers_of("ood_bench", reading_of("ood_bench", bad), {})
+    with pytest.raises(ValueError, match=r"^m1: predictions: "):
+        answers_of("ood_bench", reading_of("ood_bench", good, bad), {})
+    with pytest.raises(TypeError, match="ood_bench has no argument 'metric'"):
+        answers_of("ood_bench", reading_of("ood_bench", good), {"metric": "auroc"})
+    with pytest.raises(ValueError, match="groups: expected in_value 0 and out_value 1 beside groups"):
+        answers_of("ood_bench", reading_of("ood_bench", {**good, "groups": ["a", "a"]}), {"out_value": 2})
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "openauc", "macro_open_f", "micro_open_f", "accuracyk", "autkc"])
+def test_counts_are_rows_repeated(name: str) -> None:
+    columns, options = cases.draw(name, 2)
+    if any(name.startswith(("open_set_pred", "close_set")) for name in columns) or isinstance(
+        columns["predictions"], tuple
+    ):
+        columns, options = cases.draw(name, 3)
+    number = len(columns["references"])
+    counts = np.arange(number) % 3 + 1
+    repeated = {key: np.repeat(np.asarray(column), counts, axis=0) for key, column in columns.items()}
+    one = answers_of(name, reading_of(name, {**columns, "counts": counts}), options, intervals=False)["m0"]
+    other = answers_of(name, reading_of(name, repeated), options, intervals=False)["m0"]
+    assert one.results == other.results
+    assert as_json(replace(one, worst=(), call="")) == as_json(replace(other, worst=(), call=""))
+    assert one.worst == []
+
+
+def test_thresholds_are_shown_as_they_decide() -> None:
+    columns, _ = cases.draw("ood_bench", 4)
+    options = {"metrics": ("auroc", "fpr95tpr", "detect_acc")}
+    answer = answers_of("ood_bench", reading_of("ood_bench", columns), options, intervals=False)["m0"]
+    numbers = {number.key: number for number in answer.numbers["m0"]}
+    assert numbers["auroc"].threshold == ""
+    at = float(numbers["fpr95tpr"].threshold)
+    assert numbers["fpr95tpr"].title == "FPR at 95 % TPR"
+    results = metric_class("ood_bench")(metrics=("tpr", "fpr"), threshold=at).compute(**columns)
+    assert results["fpr"] == numbers["fpr95tpr"].value
+    assert results["tpr"] >= 0.95
+
+
+def test_reserved_words_of_scores_are_drawn() -> None:
+    """Infinite scores are named, and groups are said to be pooled."""
+    scores = [0.1, 0.2, 0.9, math.inf]
+    columns = {"predictions": scores, "references": [0, 0, 1, 1], "groups": ["a", "a", "a", "a"]}
+    answer = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"]
+    drawn = answer.figures[0]
+    assert isinstance(drawn, Histogram)
+    assert drawn.note == "all sets pooled; 1 infinite scores of OOD, not drawn"
+    assert {one.name: sum(one.y) for one in drawn.series} == {"in-distribution": 1.0, "OOD": 0.5}
+
+
+def test_numbers_of_the_decision_among_classes() -> None:
+    """With `decisions`, macro_open_f has its numbers at every threshold."""
+    columns, _ = cases.draw("macro_open_f", 1)
+    answer = answers_of("macro_open_f", reading_of("macro_open_f", columns), {"decisions": True}, intervals=False)["m0"]
+    assert answer.leading == ["macro_open_f", "accuracy(K+1)", "hos"]
+    decisions = answer.decisions
+    assert decisions is not None
+    metric = metric_class("macro_open_f")
+    for place in range(0, len(decisions.thresholds), 5):
+        results = metric(decisions=True, threshold=float(decisions.thresholds[place])).compute(**columns)
+        assert number_at(decisions, "F", place) == results["macro_open_f"]
+        for name in ("hos", "accuracy(K+1)", "open_miou"):
+            assert number_at(decisions, name, place) == results[name]
+
+
+def test_worst_samples_are_named(tmp_path: Path) -> None:
+    table = data(models=1)
+    (answer,) = answers_of("ood_bench", read_table(tmp_path, table), {}, intervals=False).values()
+    known, unknown = answer.worst
+    assert (known.title, unknown.title) == ("In-distribution, scored highest", "OOD, scored lowest")
+    first = table[table.label == 0].sort_values("m0", ascending=False, kind="stable").iloc[0]
+    assert (known.columns["sample"][0], known.columns["score"][0]) == (first.image, first.m0)
+    assert known.columns["higher than … of OOD"][0] == np.mean(table[table.label == 1].m0 < first.m0)
+
+
+def test_a_plural() -> None:
+    assert plural("category") == "categories"
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_saved_answer_of_the_example_is_that_of_today(name: str) -> None:
+    """`make examples` writes it; pictures may differ in their bytes."""
+    path = script(name).parent / "examples" / "answers.json"
+    saved, fresh = saved_answers(path), example_answers(name)
+    assert path.stat().st_size <= 300_000
+    assert [*saved] == [*fresh]
+    for model, answer in fresh.items():
+        plain = (json.loads(as_json(replace(one, images=()))) for one in (saved[model], answer))
+        assert next(plain) == next(plain)
+        assert [(one.name, one.said) for one in saved[model].images] == [(one.name, one.said) for one in answer.images]
+        assert all(len(worst.columns[key]) <= 10 for worst in answer.worst for key in worst.columns)
+        asdict(answer)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_has_a_subject(name: str) -> None:
+    subject = subject_of(name)
+    assert subject.name == name
+    assert subject.question.endswith("?")
+    assert {*subject.example.options} <= {*subject.metric.options}
