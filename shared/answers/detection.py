@@ -196,7 +196,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
                 "" if photo is None else data_url(photo, MOST_CHARACTERS // len(rows)),
                 boxes,
                 said + left,
-                data_url(draw_boxes(boxes, size, photo, THUMBNAIL, labels=False), quality=72),
+                data_url(draw_boxes(boxes, size, photo, THUMBNAIL), quality=72),
                 f"{name}: {said}",
             )
         )

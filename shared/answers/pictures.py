@@ -14,22 +14,21 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import ExifTags, Image as Pixels, ImageDraw, ImageFont, ImageOps
+from PIL import ExifTags, Image as Pixels, ImageDraw, ImageOps
 
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
 from ..reading.maps.listing import key_of
 from ..reading.maps.maps import resized_map
 from ..reading.places import matched
 from ..reading.reasons import named
-from .answer import Box, Image
+from .answer import Box
 from .subject import Computed
 
 SIDE = 1024  # pixels along the longer side of a picture, at most
 THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
 MOST_IMAGES, MOST_CHARACTERS = 48, 2_800_000  # of an answer, and of its pictures as data URLs
 LEAST = 768  # pixels along the longer side of a map, which may have few of its own
-FEW_LABELS = 24  # the most boxes of a picture with labels
-GROUND, INK, CHIP = "#222226", "#f4f4f5", (24, 24, 27)
+GROUND = "#222226"
 DEFECT, REGION = "#56b4e9", "#f0883e"  # the outlines of a true defect and of a found region
 
 
@@ -152,50 +151,22 @@ def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84) -> st
         side = max(160, 3 * side // 4)
 
 
-def drawn(image: Image, side: int = SIDE, *, labels: bool = True) -> Any:
-    """An image of an answer with its boxes, its longer side `side` pixels; of a map, the picture itself."""
-    ground = None
-    if image.picture:
-        ground = Pixels.open(io.BytesIO(base64.b64decode(image.picture.partition(",")[2]))).convert("RGB")
-    if ground is not None and not image.boxes:
-        return ground.resize(_scaled(ground.size, side))
-    return draw_boxes(image.boxes, image.size, ground, side, labels=labels)
-
-
-def draw_boxes(
-    boxes: Sequence[Box], size: tuple[float, float], photograph: Any = None, side: int = SIDE, *, labels: bool = True
-) -> Any:
+def draw_boxes(boxes: Sequence[Box], size: tuple[float, float], photograph: Any = None, side: int = SIDE) -> Any:
     """Draw boxes over a photograph, or over dark ground, the first ones on top.
 
     Parameters: boxes, the most important first; size, width and height in the units of the boxes; photograph, in RGB;
-    side, pixels of the longer side; labels, whether to write those of boxes that are not right, each where it covers
-    no other one, and as little of other boxes as it can. A label without such a place is left out.
-    Returns a Pillow image.
+    side, pixels of the longer side. Returns a Pillow image.
     """
     width, height = _scaled(size if photograph is None else photograph.size, side)
     picture = Pixels.new("RGB", (width, height), GROUND) if photograph is None else photograph.resize((width, height))
     draw = ImageDraw.Draw(picture, "RGBA")
     scale = np.asarray([width / size[0], height / size[1]] * 2)
-    places = [(scale * box.corners).round().astype(int).tolist() for box in boxes]
     thick = max(2, round(side / 320))
-    for box, place in reversed([*zip(boxes, places)]):
-        line = _line(box)
+    for box in reversed(boxes):
+        line = LINES.get(box.role, LINES["nothing"])
+        place = (scale * box.corners).round().astype(int).tolist()
         _rectangle(draw, place, line, thick if line.wide else max(1, thick - 1))
-    named = [i for i, box in enumerate(boxes) if box.label and box.role != "right"][: FEW_LABELS if labels else 0]
-    letters = max(12, round(side / 54))
-    font = ImageFont.load_default(letters)
-    widths = [round(draw.textlength(boxes[i].label, font=font)) + 8 for i in named]
-    in_order = [places[i] for i in (*named, *(i for i in range(len(boxes)) if i not in named))]
-    for i, spot in zip(named, label_places(widths, letters + 7, in_order, (width, height))):
-        if spot is not None:
-            draw.rectangle(spot, fill=(*CHIP, 225))
-            middle = spot[0] + 4, (spot[1] + spot[3]) // 2
-            draw.text(middle, boxes[i].label, fill=_line(boxes[i]).color, font=font, anchor="lm")
     return picture
-
-
-def _line(box: Box) -> Line:
-    return LINES.get(box.role, LINES["nothing"])
 
 
 def _rectangle(draw: Any, place: Sequence[int], line: Line, width: int) -> None:

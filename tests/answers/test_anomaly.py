@@ -249,4 +249,3 @@ def test_pictures_of_an_answer() -> None:
     for url, size in ((first.picture, pictures.LEAST), (first.thumbnail, pictures.THUMBNAIL)):
         content = Pixels.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
         assert content.size == (size, size)
-    assert pictures.drawn(first, 400).size == (400, 400)
