@@ -49,11 +49,11 @@ def load(name: str, **options: Any) -> Any:
 
 
 def script(name: str) -> Path:
-    """The script of a metric: beside the modules in a wheel, beside the folder in a checkout."""
+    """The script of a metric: beside the modules in a wheel, beside the folder in a checkout and in a Space."""
     metric_class(name)
     package = Path(__file__).parent
     places = [folder / "metrics" / name / f"{name}.py" for folder in (package, package.parent)]
-    scripts = [place for place in places if place.is_file()]
+    scripts = [place for place in (*places, package.parent / f"{name}.py") if place.is_file()]
     if not scripts:
         raise FileNotFoundError(f"expected the script of {name} at {' or '.join(map(str, places))}, got none")
     return scripts[0]

@@ -3,7 +3,8 @@
     <name>.py  _kernel.py        loaded by evaluate
     README.md                    the card
     app.py  requirements.txt     run and installed by the Hub
-    examples/                    the data of the page's examples, and their credits
+    examples/                    the data and the answers of the page's example, and their credits
+    metrics/                     script and example of the metric that shares the page, if there is one
     openworld_metrics/           the package, which is shared/ in the repository
 
 Only files that git tracks are copied, from the working tree. Links anywhere in a path are refused, since they may lead
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+from openworld_metrics.faces.page.pairs import siblings
 from sync import GENERATED
 
 PACKAGE = "openworld_metrics"
@@ -44,6 +46,11 @@ SECRETS = (
 def contents(folder: Path, package: Path) -> dict[str, Path]:
     """The files of a metric's Space by their paths there, sorted."""
     own = {name: folder / name for name in tracked(folder)}
+    for other in siblings(folder.name):
+        if other != folder.name:
+            beside = folder.parent / other
+            names = [name for name in tracked(beside) if name == f"{other}.py" or name.startswith("examples/")]
+            own |= {f"metrics/{other}/{name}": beside / name for name in names}
     return dict(sorted({**own, **{f"{PACKAGE}/{name}": package / name for name in tracked(package)}}.items()))
 
 

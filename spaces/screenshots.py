@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import shutil
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from openworld_metrics.pages.build import build
-from openworld_metrics.pages.serving.launch import launch
+from openworld_metrics.faces.page.launch import build, launch
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "assets" / "screenshots"
@@ -28,8 +26,7 @@ def main() -> None:
             executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
         )
         for name, theme in PAGES.items():
-            metric_page = import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
-            demo = build(metric_page, ROOT / "metrics" / name)
+            demo = build(name)
             _, address, _ = launch(demo, prevent_thread_lock=True, quiet=True)
             take(browser, f"{address}?__theme={theme}", name)
             demo.close()
@@ -37,11 +34,10 @@ def main() -> None:
 
 
 def take(browser: Any, address: str, name: str) -> None:
-    """Wait for the figures and intervals of the example, and write the window's contents."""
+    """Wait for the figures of the example, and write the window's contents."""
     page = browser.new_page(viewport=SIZE)
     page.goto(address)
-    page.locator(f"#{name}-results:not(.stale) .js-plotly-plot .main-svg").last.wait_for()
-    page.locator(f"#{name}-compared [role=status]").wait_for(state="detached")
+    page.locator(".js-plotly-plot .main-svg").last.wait_for()
     page.wait_for_timeout(2000)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     shot.save(PICTURES / f"{name}.webp", quality=88, method=6)

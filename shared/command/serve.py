@@ -9,7 +9,7 @@ from threading import Event
 import click
 
 from ..extras import extra
-from ..loading import METRICS, script
+from ..loading import METRICS
 from .outputs import show
 
 HOST = "127.0.0.1"
@@ -31,11 +31,9 @@ def serve(metric: str | None, port: int | None) -> None:
     if port is not None:
         _check_port(port)
     with extra("spaces"):
-        from ..pages.build import build
-        from ..pages.gallery.gallery import build_gallery
-        from ..pages.metrics import page_of
-        from ..pages.serving.launch import launch
-    page = build_gallery(local=True) if metric is None else build(page_of(metric), script(metric).parent, local=True)
+        from ..faces.page.home import build_home
+        from ..faces.page.launch import build, launch
+    page = build_home(local=True) if metric is None else build(metric, local=True)
     try:
         _, address, _ = launch(
             page, server_name=HOST, server_port=port, share=False, quiet=True, prevent_thread_lock=True

@@ -66,16 +66,15 @@ def fill(metric: str, demo: gr.Blocks, *, local: bool = False, endpoint: str = "
     metric_class(metric)
     Page(metric, local).connect(demo)
 
-    async def compute(columns: dict[str, Any], options: dict[str, Any] | None = None, *, session: str = "") -> Any:
+    async def compute(
+        request: gr.Request, columns: dict[str, Any], options: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         try:
-            return await work.run(session, worker.results, metric, columns, options or {})
+            return await work.run(f"call {request.session_hash}", worker.results, metric, columns, options or {})
         except (PageError, work.SupersededError) as error:
             raise gr.Error(str(error), print_exception=False) from None
 
-    async def call(request: gr.Request, columns: dict, options: dict | None = None) -> dict:  # type: ignore[type-arg]
-        return await compute(columns, options, session=f"call {request.session_hash}")  # type: ignore[no-any-return]
-
-    gr.api(call, api_name=endpoint, api_description=f"The results of {metric}, of columns and options by name.")
+    gr.api(compute, api_name=endpoint, api_description=f"The results of {metric}, of columns and options by name.")
     demo.unload(left)
 
 

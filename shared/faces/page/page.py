@@ -30,14 +30,10 @@ from ...texts import texts
 from . import files, form, view, work, worker
 from .credits import EXAMPLES
 from .files import Held
+from .pairs import PAIRS, siblings
 from .worker import Look, PageError, Request
 
 LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
-# two metrics that share a page, and the words of the switch between them
-SIBLINGS: Mapping[str, Mapping[str, str]] = {
-    "Each class counts the same, or each sample": {"macro_open_f": "each class", "micro_open_f": "each sample"},
-    "Among the k best, or how high": {"accuracyk": "among the k best", "autkc": "how high among them"},
-}
 INPUTS: Mapping[str, Sequence[str]] = {
     "openset_detection": ("Predictions", "References"),
     "anomaly_suite": ("Anomaly maps", "Masks"),
@@ -50,6 +46,7 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "groups": ("All categories together", False),
     }
 }
+PHOTOS = (".png", ".jpg", ".jpeg", ".zip")
 QUICK = 4.0  # seconds: a computation that took less is made anew by itself
 QUIET: Mapping[str, Any] = {
     "api_visibility": "private",
@@ -58,11 +55,6 @@ QUIET: Mapping[str, Any] = {
     "concurrency_limit": None,
 }
 LATEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "always_last"}
-
-
-def siblings(metric: str) -> Mapping[str, str]:
-    """The metrics of a page, and the words of each; one without words where the page has no switch."""
-    return next((names for names in SIBLINGS.values() if metric in names), {metric: ""})
 
 
 @cache
@@ -88,6 +80,12 @@ def best_of(answers: Mapping[str, Answer]) -> Answer:
     """The answer of the best model, or of the first if none is best."""
     first = next(iter(answers.values()))
     return answers.get(first.best, first)
+
+
+def said_of(answers: Mapping[str, Answer]) -> str:
+    """What the line below the button says of the example."""
+    level = best_of(answers).level
+    return "The example." if level is None else f"The example, with {100 * level:g} % intervals."
 
 
 class Page:
@@ -167,13 +165,13 @@ class Page:
                     label=f"Drop {'your file' if len(self.inputs) == 1 else label.lower()}",
                     file_count="multiple",
                     file_types=kinds,
-                    height=110,
+                    height=76,
                     elem_id=f"file{place}",
                 )
             if self.metric in READERS:
                 with gr.Accordion("Photos behind the images", open=False):
                     p["photographs"] = gr.File(
-                        label="Photos", file_count="multiple", file_types=[".png", ".jpg", ".jpeg", ".zip"], height=110
+                        label="Photos", file_count="multiple", file_types=[*PHOTOS], height=76, elem_classes="photos"
                     )
             p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
             with gr.Accordion("Or paste cells of a spreadsheet", open=False):
@@ -190,10 +188,10 @@ class Page:
         with gr.Column(min_width=0, elem_classes="go"):
             p["compute"] = gr.Button("Compute", variant="primary", elem_id="compute")
             p["stop"] = gr.Button("Stop", size="sm", visible=False, elem_id="stop")
-            p["state"] = _html(view.state_line("The example, with 95 % intervals.")["value"])
+            p["state"] = _html(view.state_line(said_of(examples(self.metric)))["value"])
         with gr.Column(min_width=0, elem_classes="folds"):
             if len(self.metrics) > 1:
-                label = next(words for words, names in SIBLINGS.items() if self.metric in names)
+                label = next(words for words, names in PAIRS.items() if self.metric in names)
                 choices = [(words, name) for name, words in siblings(self.metric).items()]
                 p["metric"] = gr.Radio(choices, value=self.metric, label=label, elem_id="metric")
             names = [*self.options]
@@ -452,7 +450,8 @@ class Page:
         """Numbers first, then their intervals and comparisons where these are quick."""
         p, began = self.parts, time.monotonic()
         if asked == replace(self._example_request, metric=asked.metric, options=self._usual(asked.metric)):
-            yield {**self._answered(examples(asked.metric), asked, values, 0.0, True), **self._idle("The example.")}
+            answers = examples(asked.metric)
+            yield {**self._answered(answers, asked, values, 0.0, True), **self._idle(said_of(answers))}
             return
         yield self._busy("Computing …")
         try:
@@ -517,20 +516,19 @@ class Page:
         answer, value = self._answer(answers, stamp, model), str(event._data.get("value", ""))
         return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0))
 
-    def _moved_by_slider(self, value: Any, *shown: Any) -> dict[Any, Any]:
-        return self._moved(value, *shown, keep="slider")
+    def _moved_by_slider(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
+        return self._moved(value, self._answer(answers, stamp, model), "slider")
 
-    def _moved_by_number(self, value: Any, *shown: Any) -> dict[Any, Any]:
-        return self._moved(value, *shown)
+    def _moved_by_number(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
+        return self._moved(value, self._answer(answers, stamp, model))
 
     def _moved_by_preset(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
         answer = self._answer(answers, stamp, model)
         presets = answer.decisions.presets if answer.decisions is not None else {}
         return self._followed(view.moved(answer, presets.get(str(value), view.first_place(answer))))
 
-    def _moved(self, value: Any, answers: Any, stamp: str, model: str, copied: str, keep: str = "") -> dict[Any, Any]:
+    def _moved(self, value: Any, answer: Answer, keep: str = "") -> dict[Any, Any]:
         """Move the threshold; `keep`, the component that the visitor holds, which stays where it is."""
-        answer = self._answer(answers, stamp, model)
         try:
             place = view.place_at(answer, value)
         except ValueError:
@@ -594,8 +592,8 @@ class Page:
         seen = self._example_look
         wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in LAYOUTS[self.metric].columns}
         options = self._usual(self.metric)
-        values = (wishes, READ_AS[0], False, {}, options, self._example.photographs)
-        return Request(self.metric, self._example.files, (), *values)
+        photographs = self._example.photographs
+        return Request(self.metric, self._example.files, wishes=wishes, options=options, photographs=photographs)
 
     def _example_card(self) -> tuple[Look, str, bool, str]:
         return self._example_look, files.named(self._example.files), True, EXAMPLES[self.metric].html

@@ -178,14 +178,14 @@ def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
             paths = {"pasted": [pasted]}
         inputs.append(paths)
     flat = [[path for own in models.values() for path in own] for models in inputs]
-    for paths in flat:
-        PAGES.check_files(paths)
+    for places in flat:
+        PAGES.check_files(places)
     if not any(flat):
         raise ValueError("expected a file, got none")
     if holds(request.metric, flat):
-        places = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
+        several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
         choices = dict(request.choices) | ({"groups": True} if request.metric == "openset_detection" else {})
-        held = READERS[request.metric].read(*places, leave_out=request.leave_out, limits=PAGES, **choices)
+        held = READERS[request.metric].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
         load(held, PAGES)
         return held, None
     rows = rows_of(
