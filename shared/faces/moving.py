@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ def _filled(role: str, part: float = 1.0) -> dict[str, Any]:
             "solidity": 0.3,
         }
         return {"fill": "tozeroy", "fillcolor": _NONE, "fillpattern": pattern}
-    return {"fill": "tozeroy", "fillcolor": _faded(role, 0.5 * part)}
+    return {"fill": "tozeroy", "fillcolor": _faded(role, (0.5 if role == "known" else 0.15) * part)}
 
 
 def _faded(role: str, alpha: float) -> str:
@@ -161,12 +162,13 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
         tall = np.flatnonzero(np.asarray(series.y) > 0.55 * max(series.y))
         low, high = (tall[0], tall[-1]) if len(tall) else (0, len(series.x) - 1)
         start, end = float(series.x[low]) - left, right - float(series.x[high]) - figure.width
-        if len(figure.series) > 1 and start > 0.15 * span and (i == 0 or end < 0.2 * span):
-            x, anchor = (left + start, "right") if start > 0.3 * span else (left, "left")
+        room = 0.018 * len(brief(series.name, 34)) * span  # that the name takes, where a figure is 400 pixels wide
+        if len(figure.series) > 1 and start > 0.6 * room and (i == 0 or end < room):
+            x, anchor = (left + start, "right") if start > room else (left, "left")
             notes.append(_note(series.name, x, float(series.y[low]), anchor))
             continue
-        x, anchor = (right - end, "left") if end > 0.2 * span else (right, "right")
-        height = float(series.y[high]) if end > 0.2 * span else min(1.1 * max(series.y), 0.85 * top)
+        x, anchor = (right - end, "left") if end > room else (right, "right")
+        height = float(series.y[high]) if end > room else min(1.1 * max(series.y), 0.85 * top)
         height = max([height, *(other + 0.1 * top for other in heights if abs(other - height) < 0.1 * top)])
         heights.append(height)  # names on one side stand above each other
         notes.append(_note(series.name, x, height, anchor))
@@ -202,10 +204,10 @@ def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
     traces += _moving(figure, decisions, place)
     x, y = ({**_AXIS, **(_HALF if share else {"tickformat": "~g", "nticks": 5})} for share in figure.shares)
     x["title"] = {"text": _escaped(figure.axes[0]), "standoff": 2, "font": {"size": 12}}
-    name = {**_note(figure.axes[1], 0, 1, "left"), "xref": "paper", "yref": "paper", "yanchor": "top"}
-    name |= {"text": _escaped(figure.axes[1]), "font": {"size": 12, "color": light("ink2")}}
+    name = {**_note(figure.axes[1], 0, 1, "left"), "xref": "paper", "yref": "paper", "yanchor": "bottom"}
+    name |= {"text": _escaped(figure.axes[1]), "xshift": -20, "font": {"size": 12, "color": light("ink2")}}
     names, room = _names(figure)
-    margin = {"l": 30 if figure.shares[1] else 52, "r": 10, "t": 6, "b": 38 + room}
+    margin = {"l": 30 if figure.shares[1] else 52, "r": 10, "t": 20, "b": 38 + room}
     layout = {"xaxis": x, "yaxis": y, "annotations": [name], "margin": margin, "height": HEIGHT + room}
     return traces, {**layout, "showlegend": len(figure.series) > 1, "legend": names}
 
@@ -269,7 +271,7 @@ def _names(figure: Curves) -> tuple[dict[str, Any], int]:
     if len(figure.series) < 2:
         return style, 0
     letters = max(len(brief(series.name)) + 6 for series in figure.series)
-    width, height = (48 + 7 * letters) / 220, (8 + _LINE * len(figure.series)) / (HEIGHT - 44)
+    width, height = (48 + 7 * letters) / 220, (8 + _LINE * len(figure.series)) / (HEIGHT - 58)
     points = np.concatenate([_along(series) for series in figure.series])
     points = np.concatenate([points[np.isfinite(points).all(axis=1)], [[0.0, 0.0]]])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -354,7 +356,7 @@ def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
         for names, words in zip((figure.rows, figure.columns), figure.axes)
     )
     return traces, {
-        "xaxis": across,
+        "xaxis": {**across, "tickangle": 0 if len(figure.columns) < 8 else "auto"},
         "yaxis": {**down, "autorange": "reversed"},
         "height": min(480, 64 + (36 if few else 16) * len(figure.rows)),
         "margin": {"l": 10, "r": 10, "t": 4, "b": 40},
@@ -363,7 +365,7 @@ def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
 
 def _category(names: Sequence[str]) -> dict[str, Any]:
     """An axis of names, which may be equal."""
-    ticks = [_escaped(brief(name, 22)) for name in names]
+    ticks = ["<br>".join(map(_escaped, wrap(brief(name, 22), 12))) for name in names]
     return {
         "tickvals": [*range(len(names))],
         "ticktext": ticks,
