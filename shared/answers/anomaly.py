@@ -16,6 +16,7 @@ from ..anomaly.aupro import mean_overlap, pro_curve
 from ..anomaly.maps import level_sides
 from ..arrays.checks import as_fractions
 from ..extras import extra
+from ..metric.numbers import percent_text
 from ..ranking.counts import Side
 from ..ranking.operating_points import parse_point
 from ..ranking.roc import roc_curve, thinned
@@ -246,7 +247,7 @@ def _pairs(computed: Computed) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndar
 def _said(one: _Judged) -> str:
     """The errors of an image in words."""
     flagged = f"flagged {one.flagged:,} px"
-    return f"missed {100 * one.missed / one.defect:.0f} %, {flagged}" if one.defect else flagged
+    return f"missed {percent_text(one.missed, one.defect)}, {flagged}" if one.defect else flagged
 
 
 def tables(computed: Computed) -> list[Table]:

@@ -19,6 +19,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import IS_RIGHT, counts_above
 from ..detection.owod import TENTHS
 from ..extras import extra
+from ..metric.numbers import percent_text
 from ..reading.boxes.classes import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
@@ -247,8 +248,28 @@ def fates(computed: Computed) -> Bars:
         [words for _, words, _ in kept],
         [role for *_, role in kept],
         [[own[name].fates.get((side, fate), 0) for fate, *_ in kept] for side, name in rows],
-        "A badly placed box overlaps its object by at least 0.1." if any(p[2] == "misplaced" for p in kept) else "",
+        _said_of_unknown(own[computed.model], "U-Recall" in computed.results),
     )
+
+
+def _said_of_unknown(errors: BoxErrors, says_unknown: bool) -> str:
+    """A sentence on the fates of the unknown objects."""
+    own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
+    total = sum(own.values())
+    if not total:
+        return "there are no unknown objects"
+    if own[FOUND] == total:
+        return "all unknown objects are found"
+    words = {
+        **({FOUND: "found"} if says_unknown else {}),
+        "called known": "called a known class",
+        "badly placed": "badly placed",
+        "both": "badly placed and misnamed",
+        MISSED: "missed",
+    }
+    parts = [f"{percent_text(own[fate], total)} {word}" for fate, word in words.items() if own[fate]]
+    near = "; a badly placed box overlaps its object by at least 0.1" if own["badly placed"] + own["both"] else ""
+    return f"of the unknown objects {', '.join(parts)}{near}"
 
 
 def called(errors: BoxErrors, says_unknown: bool = True) -> Matrix:

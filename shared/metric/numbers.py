@@ -83,6 +83,20 @@ def decimal_text(value: float | Fraction, digits: int | None, *, percent: bool =
     return f"{'-' if value < 0 else ''}{whole}{'.' if digits else ''}{decimals}"
 
 
+def percent_text(count: int, total: int) -> str:
+    """A share in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false, and a dash for a share of nothing.
+
+    >>> percent_text(191, 280), percent_text(1, 1000), percent_text(999, 1000), percent_text(0, 5), percent_text(0, 0)
+    ('68 %', '<1 %', '>99 %', '0 %', '–')
+    """
+    if not total:
+        return "–"
+    share = round(100 * count / total)
+    if share == 0 and count:
+        return "<1 %"
+    return ">99 %" if share == 100 and count < total else f"{share} %"
+
+
 def arrow(higher: bool | None) -> str:
     """The arrow of a direction; "" if there is none.
 

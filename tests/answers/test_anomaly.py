@@ -20,6 +20,7 @@ from openworld_metrics.answers.answer import Bars, Curves, Histogram
 from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.faces import palette
+from openworld_metrics.metric.numbers import percent_text
 from openworld_metrics.reading.reading import Reading
 from tests.references import components
 
@@ -145,7 +146,7 @@ def test_worst_images_are_those_of_a_plain_loop() -> None:
         missed = sum(score <= threshold and label == 1 for score, label in pairs)
         flagged = sum(score > threshold and label == 0 for score, label in pairs)
         defect = sum(label == 1 for _, label in pairs)
-        said = f"missed {100 * missed / defect:.0f} %, flagged {flagged} px" if defect else f"flagged {flagged} px"
+        said = f"missed {percent_text(missed, defect)}, flagged {flagged} px" if defect else f"flagged {flagged} px"
         if missed + flagged:
             rows.append((not defect, -missed - flagged, image, said))
     shown = SUBJECT.images(of)

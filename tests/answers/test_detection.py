@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import zipfile
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from openworld_metrics.answers import detection, pictures
 from openworld_metrics.answers.answer import Box
 from openworld_metrics.answers.detection import SUBJECT, errors_of
 from openworld_metrics.answers.subject import Computed
-from openworld_metrics.detection.errors import FALSE_POSITIVES
 from openworld_metrics.detection.openset_detection import OpenSetDetection
 from openworld_metrics.faces import palette
 from openworld_metrics.reading import Dataset, Detections
@@ -90,6 +90,58 @@ def test_figures_count_what_the_metric_counts(options: dict[str, Any], ignored: 
     assert confused == fates["unknown", "called known"] > 0
     (table,) = (table for table in SUBJECT.tables(of) if table.title == "Kinds of errors")
     assert dict(zip(*table.columns.values())) == kinds
+
+
+@pytest.mark.parametrize("options", CASES, ids=["iou", "confidence", "owod", "plus one"])
+def test_boxes_of_images_add_up_to_the_counts(options: dict[str, Any]) -> None:
+    of = computed(scenes.scene(6, 40, ignored=0.1), **options)
+    own, errors = results(of, errors=True), errors_of(of)
+    assert errors is not None
+    boxes = Counter(box.outcome.rpartition(": ")[2] for image in range(40) for box in errors.boxes(image))
+    assert {kind: boxes[kind] for kind in errors.kinds} == errors.kinds
+    assert boxes["right"] == own["TP_known"] + own["TP_unknown"] > 0
+    assert boxes["missed"] == own["errors"]["count"][-1] > 0
+    occurring = [kind for kind, count in zip(own["errors"]["error"], own["errors"]["count"]) if count]
+    assert [kind for kind, *_ in errors.examples()] == occurring
+    for kind, image, (first, *_) in errors.examples():
+        assert first in errors.boxes(image)
+        if kind != "missed":
+            score = max(
+                float(box.outcome.split("(")[1][:4])
+                for each in range(40)
+                for box in errors.boxes(each)
+                if box.outcome.endswith(f": {kind}")
+            )
+            assert f"({score:.2f})" in first.outcome
+
+
+def test_a_crowd_of_boxes() -> None:
+    box = np.asarray([[float(k), 0, k + 1, 1] for k in range(3000)])
+    true = {"boxes": box[:2910], "labels": np.zeros(2910, int), "ignored": np.zeros(2910, int)}
+    predicted = {"boxes": np.delete(box, slice(2900, 2910), 0), "scores": np.linspace(1, 0.1, 2990)}
+    predicted["labels"] = np.zeros(2990, int)
+    sizes: Any = [(3000, 10)]
+    dataset = Dataset(["a"], [true], {0: "cat"}, [None], sizes, [1])
+    (image,) = SUBJECT.images(computed(Detections(dataset, [predicted]), known_classes=[0]))
+    assert [each.role for each in image.boxes] == ["missed"] * 10 + ["right"] * 50
+    assert [each.corners[0] for each in image.boxes[10:]] == [*range(50)]
+    assert image.said == "10 known missed, 90 nothing called known; 60 of 3,000 boxes are drawn"
+
+
+def test_without_an_error_there_is_no_image() -> None:
+    one = scenes.scene(6, 12)
+    same = [
+        {
+            "boxes": true["boxes"],
+            "scores": np.ones(len(true["labels"])),
+            "labels": np.where(np.isin(true["labels"], scenes.KNOWN), true["labels"], scenes.UNKNOWN_ID),
+        }
+        for true in one.dataset.references
+    ]
+    of = computed(one._replace(predictions=same))
+    assert SUBJECT.images(of) == []
+    bars, *_ = SUBJECT.figures(of)
+    assert (bars.parts, bars.note) == (["found"], "all unknown objects are found")
 
 
 def test_worst_images_are_those_of_a_plain_loop() -> None:
@@ -188,8 +240,8 @@ def test_a_box_of_each_outcome() -> None:
         (None, 1, 0, None, None),
     ]
     assert SUBJECT.data(of) == "3 images, 9 objects: 7 known, 2 unknown"
-    kinds = [kind for kind, *_ in errors_of(of).examples()]
-    assert kinds == [kind for kind in FALSE_POSITIVES if errors_of(of).kinds[kind]] + ["missed"]
+    note = SUBJECT.figures(of)[0].note
+    assert note == "of the unknown objects 50 % found, 50 % called a known class"
 
 
 def test_answers_are_plain_data() -> None:
