@@ -95,8 +95,8 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
     if follows and decisions is not None:
         line = {"color": light("ink"), "width": 2}
         shapes.append({"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line})
-        anchor = "left" if at < left + 0.55 * (right - left) else "right"
         text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
+        anchor = "left" if at < left + max(0.5, 1 - _room(text)) * (right - left) else "right"
         notes.append({**_note(text, at, 1.0, anchor), "yref": "paper", "yanchor": "top"})
     axis = {**_AXIS, "range": [left, right], "nticks": 8, "tickformat": "~g"}
     margin = {"l": 6, "r": 6, "t": 4, "b": 24}
@@ -162,7 +162,7 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
         tall = np.flatnonzero(np.asarray(series.y) > 0.55 * max(series.y))
         low, high = (tall[0], tall[-1]) if len(tall) else (0, len(series.x) - 1)
         start, end = float(series.x[low]) - left, right - float(series.x[high]) - figure.width
-        room = 0.018 * len(brief(series.name, 34)) * span  # that the name takes, where a figure is 400 pixels wide
+        room = _room(brief(series.name, 34)) * span
         if len(figure.series) > 1 and start > 0.6 * room and (i == 0 or end < room):
             x, anchor = (left + start, "right") if start > room else (left, "left")
             notes.append(_note(series.name, x, float(series.y[low]), anchor))
@@ -173,6 +173,11 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
         heights.append(height)  # names on one side stand above each other
         notes.append(_note(series.name, x, height, anchor))
     return notes
+
+
+def _room(text: str) -> float:
+    """The share of a figure 330 pixels wide that a text takes."""
+    return 7 * len(text) / 330
 
 
 def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
