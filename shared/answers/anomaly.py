@@ -51,6 +51,16 @@ def threshold_of(computed: Computed, level: str) -> float | None:
     return computed.results.get(f"{level}_f1_max_threshold") if chosen is None else float(chosen)
 
 
+def distinct(computed: Computed) -> np.ndarray:
+    """Whether each row is the first of its image: a normal one may be in each group of its category."""
+    names, number = computed.reading.images, len(computed.state["image_labels"])
+    is_first = np.ones(number, bool)
+    if len(names) == number:
+        is_first[:] = False
+        is_first[np.unique(names, return_index=True)[1]] = True
+    return is_first
+
+
 def figures(computed: Computed) -> list[Figure]:
     """The PRO curve, ROC curves of each level, scores of images, and decisions on each kind of image."""
     levels, note = levels_of(computed), pooled_note(computed, SUBJECT.group)
@@ -131,10 +141,11 @@ def kinds_of_images(computed: Computed) -> list[Bars]:
     threshold = threshold_of(computed, "image")
     if threshold is None:
         return []
-    scores, labels = (np.asarray(computed.state[f"image_{name}"]) for name in ("scores", "labels"))
+    own, names = distinct(computed), computed.reading.images
+    scores, labels = (np.asarray(computed.state[f"image_{name}"])[own] for name in ("scores", "labels"))
     labels = labels.astype(bool)
-    names = computed.reading.images if len(computed.reading.images) == len(scores) else [""] * len(scores)
-    kinds = np.asarray([name.rpartition("/")[0] or re.sub(r"[\s_-]*\d*$", "", name) or "anomalous" for name in names])
+    named = [name for name, first in zip(names, own) if first] if len(names) == len(own) else [""] * len(own)
+    kinds = np.asarray([name.rpartition("/")[0] or re.sub(r"[\s_-]*\d*$", "", name) or "anomalous" for name in named])
     if len({*kinds[labels].tolist()}) > _MOST_KINDS:
         kinds = np.full(len(kinds), "anomalous")
     kinds = np.where(labels, kinds, "normal images")
@@ -150,9 +161,9 @@ def worst(computed: Computed) -> Sequence[Worst]:
     """The normal images with the highest scores, and the anomalous ones with the lowest."""
     if "image" not in levels_of(computed):
         return []
-    labels = np.asarray(computed.state["image_labels"], bool)
+    own, labels = distinct(computed), np.asarray(computed.state["image_labels"], bool)
     scores = np.asarray(computed.state["image_scores"], np.float64)
-    return worst_of_sides(computed, scores, (~labels, labels), WORDS[::-1])
+    return worst_of_sides(computed, scores, (own & ~labels, own & labels), WORDS[::-1])
 
 
 class _Judged(NamedTuple):
@@ -185,7 +196,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
             draw_map(score_map, mask, threshold, scale, void=void, photograph=photo, side=pixels)
             for pixels in (side, THUMBNAIL)
         )
-        name = _name(computed, one.row)
+        name = computed.reading.images[one.row] if computed.reading.images else str(one.row)
         said = _said(one) if threshold is not None else f"score {computed.state['image_scores'][one.row]:.4g}"
         shown.append(
             Image(
@@ -198,10 +209,6 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
             )
         )
     return shown
-
-
-def _name(computed: Computed, row: int) -> str:
-    return computed.reading.images[row] if computed.reading.images else str(row)
 
 
 def _image(computed: Computed, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -220,13 +227,11 @@ def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.nda
 
 def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged], tuple[float, float]]:
     """All images, the worst first, and the lowest and highest finite score of their pixels."""
-    low, high, judged, names = np.inf, -np.inf, list[_Judged](), set[str]()
-    for row, (score_map, mask, void) in enumerate(_pairs(computed)):
+    low, high, judged = np.inf, -np.inf, list[_Judged]()
+    for (row, is_first), (score_map, mask, void) in zip(enumerate(distinct(computed)), _pairs(computed)):
         finite = score_map[np.isfinite(score_map)]
         low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
-        name = _name(computed, row)
-        if name not in names:  # a normal image is in each group of its category
-            names.add(name)
+        if is_first:
             flagged = np.zeros(mask.shape, bool) if threshold is None else score_map > threshold
             missed, wrong = (int(np.count_nonzero(part)) for part in (mask & ~flagged, flagged & ~mask & ~void))
             judged.append(_Judged(row, int(np.count_nonzero(mask)), missed, wrong))
@@ -262,7 +267,7 @@ def tables(computed: Computed) -> list[Table]:
 
 def data(computed: Computed) -> str:
     """The number of images, in words."""
-    labels = np.asarray(computed.state["image_labels"], bool)
+    labels = np.asarray(computed.state["image_labels"], bool)[distinct(computed)]
     return f"{len(labels):,} images: {int(labels.sum()):,} anomalous, {int((~labels).sum()):,} normal"
 
 

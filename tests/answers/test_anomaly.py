@@ -170,6 +170,18 @@ def test_kinds_of_images_by_their_names() -> None:
     assert SUBJECT.data(of) == "12 images: 6 anomalous, 6 normal"
 
 
+def test_an_image_in_several_groups_is_one() -> None:
+    maps, masks = data(3, 12)
+    names = [*(f"cut/{n}" for n in range(6)), *(f"good/{n}" for n in (0, 1, 2, 0, 1, 2))]
+    maps[9:] = maps[6:9]
+    of = computed(masks, maps, names=names)
+    assert SUBJECT.data(of) == "9 images: 6 anomalous, 3 normal"
+    assert sum(figures(of, Bars)[0].counts[-1]) == 3
+    assert sorted(SUBJECT.worst(of)[0].columns["sample"]) == names[6:9]
+    shown = [image.name for image in SUBJECT.images(of)]
+    assert len(shown) == len({*shown})
+
+
 def test_masks_of_defects_are_united() -> None:
     masks = np.zeros((2, 3, 3), int)
     masks[0, 0], masks[1, :, 0], masks[1, 2, 2] = 1, 1, VOID
