@@ -16,7 +16,7 @@ from ..answers.decisions import number_at
 from ..written.directions import direction
 from . import numbers as texts
 from .moving import theme_css
-from .palette import DASHES, css, token
+from .palette import DASHES, css, on, token
 
 MAX_ROWS = 30  # of a table
 MAX_WORST = 6  # samples of a side
@@ -42,6 +42,7 @@ def _templates() -> Environment:
         "interval": texts.interval,
         "typographic": texts.typographic,
         "token": token,
+        "on": on,
         "dash": lambda role: DASHES.get(role, "solid"),
         "brief": texts.brief,
         "is_picture": lambda url: url.startswith("data:image/"),

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
 from ..answers.decisions import number_at
 from .numbers import brief, number, typographic
-from .palette import DASHES, TOKENS, light, token
+from .palette import DASHES, TOKENS, light, on
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
 HEIGHT = 236
@@ -96,8 +96,8 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
         line = {"color": light("ink"), "width": 2}
         shapes.append({"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line})
         text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
-        anchor = "left" if at < left + max(0.5, 1 - _room(text)) * (right - left) else "right"
-        notes.append({**_note(text, at, 1.0, anchor), "yref": "paper", "yanchor": "top"})
+        start = min(at, left + (1 - _room(text)) * (right - left))
+        notes.append({**_note(text, start, 1.0, "left"), "yref": "paper", "yanchor": "top"})
     axis = {**_AXIS, "range": [left, right], "nticks": 8, "tickformat": "~g"}
     margin = {"l": 6, "r": 6, "t": 4, "b": 24}
     layout = {"xaxis": axis, "yaxis": {**_BARE, "range": [0, top]}, "annotations": notes, "shapes": shapes}
@@ -163,7 +163,7 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
         low, high = (tall[0], tall[-1]) if len(tall) else (0, len(series.x) - 1)
         start, end = float(series.x[low]) - left, right - float(series.x[high]) - figure.width
         room = _room(brief(series.name, 34)) * span
-        if len(figure.series) > 1 and start > 0.6 * room and (i == 0 or end < room):
+        if len(figure.series) > 1 and start > 0.4 * room and (i == 0 or end < room):
             x, anchor = (left + start, "right") if start > room else (left, "left")
             notes.append(_note(series.name, x, float(series.y[low]), anchor))
             continue
@@ -177,7 +177,7 @@ def _sides(figure: Histogram, left: float, right: float, top: float) -> list[dic
 
 def _room(text: str) -> float:
     """The share of a figure 330 pixels wide that a text takes."""
-    return 7 * len(text) / 330
+    return min(1.0, 8 * len(text) / 330)
 
 
 def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
@@ -308,12 +308,11 @@ def _bars(figure: Bars, decisions: Decisions | None, place: int) -> Drawing:
     traces = []
     for part, role, own, of in zip(figure.parts, figure.roles, counts.T.tolist(), shares.T.tolist()):
         hover = [f"{row}, {part}: {n:,} ({number(share)})" for row, n, share in zip(figure.rows, own, of)]
-        ink = light("on-known" if token(role) in ("known", "ink", "ink2") else "on-unknown")
         trace = {
             "x": of,
             "marker": {"color": light(role), "line": {"color": light("surface"), "width": 1}},
             "text": [f"{n:,}" if share > 0.06 else "" for n, share in zip(own, of)],
-            "textfont": {"color": ink, "size": 12},
+            "textfont": {"color": light(on(role)), "size": 12},
             "hovertext": [*map(_escaped, hover)],
         }
         traces.append({**style, **trace})

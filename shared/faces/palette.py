@@ -66,6 +66,15 @@ def light(role: str) -> str:
     return TOKENS[token(role)].light
 
 
+def on(role: str) -> str:
+    """The token of text on a fill of a role's colour.
+
+    >>> on("right"), on("unknown")
+    ('on-known', 'on-unknown')
+    """
+    return "on-known" if token(role) in ("known", "ink", "ink2") else "on-unknown"
+
+
 def css(*, system: bool = True) -> str:
     """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, where the system is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
