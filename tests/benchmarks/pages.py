@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMES = 5

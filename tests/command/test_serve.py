@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from openworld_metrics.command.commands import cli
-from tests.pages.served import free_port
+from tests.served import free_port
 
 RUN = """
 import signal, sys

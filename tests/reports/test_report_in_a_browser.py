@@ -18,7 +18,7 @@ from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from tests import cases
 from tests.detection import scenes
 from tests.evaluation import trees
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 

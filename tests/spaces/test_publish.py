@@ -21,7 +21,7 @@ import layout
 import openworld_metrics
 import publish
 import sync
-from tests.pages.served import connect, serve
+from tests.served import connect, serve
 from tests.pages.steps import STEPS, as_lists
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)

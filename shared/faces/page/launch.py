@@ -87,7 +87,8 @@ def launch(demo: gr.Blocks, **settings: Any) -> Any:
     """Serve a page, or all of them, with its style and bounds; other arguments are Gradio's."""
     here = files(__package__)
     style = page_css() + here.joinpath("layout.css").read_text(encoding="utf-8")
-    head = f"<script>{here.joinpath('page.js').read_text(encoding='utf-8')}</script>"
+    nav, script = (here.joinpath(name).read_text(encoding="utf-8") for name in ("nav.css", "page.js"))
+    head = f"<script>{script}</script><style>{nav}</style>"
     own: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
     own |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
     own["app_kwargs"] = {"middleware": [Middleware(Gate), Middleware(GZipMiddleware, compresslevel=5)]}

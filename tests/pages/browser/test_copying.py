@@ -11,7 +11,7 @@ import pandas as pd
 
 import openworld_metrics
 from tests.pages.browser.test_steps import WIDE, Page, needs_browser
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
 from tests.pages.steps import csv
 
 CLIPBOARD = "navigator.clipboard.readText()"

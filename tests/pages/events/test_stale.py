@@ -13,7 +13,7 @@ import pytest
 
 from openworld_metrics.pages.form.form import OWN
 from openworld_metrics.pages.gallery.choosing import ANSWERS, CLASSES, NO
-from tests.pages.served import COMMAND, serve
+from tests.served import COMMAND, serve
 
 PATIENCE = 60
 

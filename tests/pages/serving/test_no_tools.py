@@ -21,7 +21,7 @@ import pytest
 serving = pytest.importorskip("openworld_metrics.pages.serving.launch")
 
 from openworld_metrics.pages.serving.routes import ROUTES, is_listed  # noqa: E402
-from tests.pages.served import serve  # noqa: E402
+from tests.served import serve  # noqa: E402
 
 TOKEN = "hf_the_operators_own"
 ENDLESS = {("GET", f"/gradio_api/{path}") for path in ("heartbeat/x", "upload_progress", "dev/reload")}

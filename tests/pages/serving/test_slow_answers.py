@@ -18,7 +18,7 @@ import pytest
 from openworld_metrics.pages.serving import ending
 from openworld_metrics.pages.serving.ending import EndedError, bounded
 from openworld_metrics.reading.limits import RefusedError
-from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS, PATIENCE, connect, serve
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, PATIENCE, connect, serve
 
 SECONDS = 2.0  # of a computation; the guard waits for a quarter of that
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}

@@ -16,7 +16,7 @@ import pytest
 
 from openworld_metrics.pages.serving.folder import PREFIX
 from tests.pages.events.test_stale import Visitor
-from tests.pages.served import serve
+from tests.served import serve
 from tests.pages.serving.test_visitors import SECRET, pressed
 
 # the page, with limits that a test can wait for, and without a network

@@ -20,7 +20,7 @@ import pytest
 from openworld_metrics.pages.form.form import TABLE
 from openworld_metrics.pages.metrics.ood_bench import PAGE
 from openworld_metrics.pages.serving.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
-from tests.pages.served import PATIENCE, connect, serve
+from tests.served import PATIENCE, connect, serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
 

@@ -1,0 +1,54 @@
+"""One server of all pages, and one browser, for the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("gradio")
+pytest.importorskip("pebble")
+
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serve(COMMAND, tmp_path_factory.mktemp("served"), "serve") as own:
+        yield own
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open a page by its path; it may log no error, and may not scroll sideways."""
+    tabs: list[Any] = []
+    errors: list[str] = []
+
+    def open_page(path: str, size: dict[str, int] = WIDE) -> Any:
+        tab = browser.new_page(viewport=size)
+        tabs.append(tab)
+        tab.set_default_timeout(1000 * PATIENCE)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(f"{address}/{path}")
+        tab.locator("h1").wait_for()
+        return tab
+
+    yield open_page
+    for tab in tabs:
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        tab.close()
+    assert errors == []

@@ -1,0 +1,284 @@
+"""Pages as visitors use them: a form, files, models, a threshold, an image, downloads and errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld_metrics.answers.saved import saved_answers
+from openworld_metrics.loading import METRICS, metric_class, script
+from tests.faces.page.conftest import NARROW, WIDE
+
+Open = Callable[..., Any]
+UPLOADED = "document.querySelector('.state').innerText.startsWith('Up to date')"
+
+
+def upload(tab: Any, files: dict[str, bytes], place: int = 0) -> None:
+    """Drop files; those of the example leave the page."""
+    payload = [{"name": name, "mimeType": "", "buffer": content} for name, content in files.items()]
+    tab.locator(f"#file{place} input[type=file]").set_input_files(payload)
+
+
+def computed(tab: Any, name: str) -> None:
+    """Wait for the results of a file."""
+    tab.locator(".data .line b", has_text=name).wait_for()
+    tab.wait_for_function(UPLOADED)
+
+
+def numbers(tab: Any) -> list[float]:
+    return [float(text.split("[")[0].replace("−", "-")) for text in tab.locator(".headline .large").all_inner_texts()]
+
+
+def csv(columns: dict[str, Sequence[Any]]) -> bytes:
+    rows = zip(*columns.values())
+    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+def two_sides(seed: int = 0, number: int = 40) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], number)
+    return {"a": rng.normal(labels).round(4), "b": rng.normal(2 * labels).round(4), "label": labels}
+
+
+def auroc(scores: Any, labels: Any) -> float:
+    return float(metric_class("ood_bench")().compute(predictions=scores, references=labels)["auroc"])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_first_screen_has_the_answer(metric: str, opened: Open) -> None:
+    """Numbers, a picture and, of several models, the verdict stand before any event; the best model is open."""
+    answers = saved_answers(script(metric).parent / "examples" / "answers.json")
+    first = next(iter(answers.values()))
+    best = answers[first.best or first.model]
+    for size in (WIDE, NARROW):
+        tab = opened(metric, size)
+        tab.locator(":is(.js-plotly-plot .main-svg, .images img)").first.wait_for()
+        leading = [number.value for number in best.numbers[best.model] if number.key in best.leading]
+        assert numbers(tab) == pytest.approx(leading, abs=6e-4)
+        assert tab.locator(".headline").bounding_box()["y"] < 900
+        if len(answers) > 1:
+            assert tab.locator("input[name=model]:checked").get_attribute("value") == best.model
+            assert tab.locator(".verdict p").count() >= len(best.verdicts)
+            assert tab.locator(".compare").bounding_box()["y"] < 400
+        assert tab.locator(".rail .within").is_visible() is (size is WIDE)
+
+
+@pytest.mark.parametrize("path", ["", "ood_bench", "openset_detection", "anomaly_suite"])
+def test_everybody_can_use_it(path: str, opened: Open) -> None:
+    """axe-core finds nothing, in either theme."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tab = opened(path)
+    tab.wait_for_timeout(1500)
+    found = []
+    for theme in ("light", "dark"):
+        tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+        result = axe.run(tab, options={"resultTypes": ["violations"]}).response
+        found += [(theme, one["id"], one["nodes"][0]["html"][:200]) for one in result["violations"]]
+    assert found == []
+
+
+def test_models_and_a_threshold(opened: Open) -> None:
+    """Of own scores: the numbers, the verdict, a threshold by slider, number and preset, and another model."""
+    tab, own = opened("ood_bench"), two_sides()
+    upload(tab, {"mine.csv": csv(own)})
+    computed(tab, "mine.csv")
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+    assert tab.locator(".who h2").inner_text() == "b"
+    assert "b is better" in tab.locator(".verdict").inner_text()
+    tab.locator("#threshold :is(input, textarea)").fill("0.5")
+    tab.keyboard.press("Enter")
+    flagged = f"{int((own['b'][40:] > 0.5).sum())}"
+    tab.wait_for_function("n => document.querySelector('.decisions .key').innerText.includes(n)", arg=flagged)
+    counts = tab.locator(".decisions .key").all_inner_texts()
+    assert str(int((own["b"][:40] > 0.5).sum())) in counts[1]
+    before = tab.locator(".decisions .rates").inner_text()
+    tab.locator("#slider input[type=range]").focus()
+    for _ in range(30):
+        tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("old => document.querySelector('.decisions .rates').innerText !== old", arg=before)
+    tab.locator("#preset label").first.click()
+    tab.wait_for_function("document.querySelector('.decisions .rates').innerText.includes('0.95')")
+    tab.locator("input[name=model][value=a]").click()
+    tab.wait_for_function("document.querySelector('.who h2').innerText === 'a'")
+    assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
+
+
+def test_a_file_replaces_the_old_one_or_is_another_model(opened: Open) -> None:
+    tab, own = opened("ood_bench"), two_sides()
+    upload(tab, {"first.csv": csv({"one": own["a"], "label": own["label"]})})
+    computed(tab, "first.csv")
+    upload(tab, {"second.csv": csv({"two": own["b"], "label": own["label"]})})
+    computed(tab, "second.csv")
+    assert tab.locator(".data .line b").inner_text() == "second.csv"
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+
+
+def test_rows_that_cannot_be_read_are_left_out_with_consent(opened: Open) -> None:
+    tab, own = opened("ood_bench"), two_sides()
+    scores = [*own["b"].tolist()]
+    scores[3] = "n/a"
+    upload(tab, {"holes.csv": csv({"knn": scores, "label": own["label"]})})
+    alert = tab.locator("[role=alert]")
+    alert.wait_for()
+    assert "line 5" in alert.inner_text()
+    assert "/" not in alert.inner_text().replace("n/a", "")
+    tab.locator("#leave input").check()
+    tab.wait_for_function(UPLOADED)
+    keep = np.arange(80) != 3
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"][keep], own["label"][keep]), abs=6e-4)
+
+
+def test_a_sign_is_flipped(opened: Open) -> None:
+    tab, own = opened("ood_bench"), two_sides()
+    upload(tab, {"msp.csv": csv({"score": -own["b"], "label": own["label"]})})
+    computed(tab, "msp.csv")
+    right = auroc(own["b"], own["label"])
+    assert numbers(tab)[0] == pytest.approx(1 - right, abs=6e-4)
+    tab.locator("#flip").click()
+    tab.wait_for_function("n => document.querySelector('.headline .large').innerText.startsWith(n)", arg=f"{right:.3f}")
+
+
+def test_columns_are_chosen_by_hand(opened: Open) -> None:
+    """What is missing is asked for, and may be chosen."""
+    tab, own = opened("ood_bench"), two_sides()
+    upload(tab, {"odd.csv": csv({"x": own["a"], "y": own["label"] * 3, "z": own["label"] * 5})})
+    alert = tab.locator("[role=alert]")
+    alert.wait_for()
+    assert "references" in alert.inner_text()
+
+
+def test_pasted_cells_and_an_option(opened: Open) -> None:
+    tab, own = opened("ood_bench"), two_sides()
+    tab.get_by_role("button", name="Or paste cells").click()
+    tab.get_by_placeholder("with names above").fill(csv({"s": own["b"], "label": own["label"]}).decode())
+    tab.get_by_role("button", name="Use these cells").click()
+    computed(tab, "pasted cells")
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+    tab.locator("#option-positive input").click()
+    tab.get_by_role("option", name="in", exact=True).click()
+    tab.wait_for_function("!document.querySelector('.state').innerText.includes('Computing')")
+    tab.locator("#copied label", has_text="Python").click()
+    tab.wait_for_function("document.querySelector('#text textarea').value.includes('positive')")
+
+
+def test_what_is_taken_away(opened: Open) -> None:
+    """JSON with all digits, CSV, code that is ASCII, and a link that opens the same options."""
+    tab = opened("ood_bench")
+    saved = saved_answers(script("ood_bench").parent / "examples" / "answers.json")
+    for kind in ("json", "csv"):
+        with tab.expect_download() as download:
+            tab.locator(f"#take-{kind}").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert text.isascii()
+        if kind == "json":
+            results = json.loads(text)["results"]
+            assert {name: own["auroc"] for name, own in results.items()} == {
+                name: answer.results[name]["auroc"] for name, answer in saved.items()
+            }
+    for label in ("Markdown", "LaTeX", "CSV", "Python"):
+        tab.locator("#copied label", has_text=re.compile(f"^{label}$")).click()
+        tab.wait_for_timeout(500)
+        assert tab.locator("#text textarea").input_value().isascii()
+    assert "openworld_metrics" in tab.locator("#text textarea").input_value()
+
+
+def test_a_link_opens_the_same_options(opened: Open) -> None:
+    tab = opened("ood_bench?metrics=auroc,eer&__theme=light")
+    tab.wait_for_function(UPLOADED)
+    assert "EER" in tab.locator("body").inner_text()
+
+
+def test_a_switch_between_siblings(opened: Open) -> None:
+    tab = opened("macro_open_f")
+    before = numbers(tab)
+    tab.locator("#metric label", has_text="each sample").click()
+    tab.wait_for_function("document.querySelector('.headline dt').innerText.includes('Micro')")
+    assert numbers(tab) != before
+
+
+def boxes_zip(shift: float) -> bytes:
+    """YOLO labels of three images: with a confidence, shifted by a fraction of the image."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for i in range(3):
+            confidence = " 0.9" if shift >= 0 else ""
+            lines = [
+                f"0 {0.3 + max(shift, 0)} 0.3 0.2 0.2{confidence}",
+                f"{7 if shift < 0 else 999} 0.7 0.7 0.2 0.2{confidence}",
+            ]
+            archive.writestr(f"{i}.txt", "\n".join(lines))
+    return file.getvalue()
+
+
+def test_boxes(opened: Open) -> None:
+    """Own boxes, an image of the gallery, and an error in words."""
+    tab = opened("openset_detection")
+    tab.locator(".gallery label").nth(1).click()
+    tab.wait_for_function("document.querySelectorAll('.gallery input')[1].checked")
+    upload(tab, {"pred.zip": boxes_zip(0.0)})
+    tab.locator(".data .line b", has_text="pred.zip").wait_for()
+    upload(tab, {"true.zip": boxes_zip(-1.0)}, place=1)
+    computed(tab, "true.zip")
+    assert numbers(tab)[0] == 1.0
+    upload(tab, {"pred.zip": b"PK\x03\x04 no archive"})
+    alert = tab.locator("[role=alert]")
+    alert.wait_for()
+    assert "pred.zip" in alert.inner_text()
+    assert "/tmp" not in alert.inner_text()
+
+
+def maps_zip(size: int, strength: float, masks: bool) -> bytes:
+    file, rng = io.BytesIO(), np.random.default_rng(1)
+    with zipfile.ZipFile(file, "w") as archive:
+        for i in range(12):
+            mask = np.zeros((size, size))
+            if i % 2:
+                mask[: size // 4, : size // 4] = 1
+            noise = rng.random((size, size))
+            pixels = 255 * mask if masks else 100 * noise + 100 * strength * mask
+            picture = io.BytesIO()
+            Image.fromarray(pixels.astype(np.uint8)).save(picture, "PNG")
+            archive.writestr(f"{i:02}.png", picture.getvalue())
+    return file.getvalue()
+
+
+def test_maps_of_two_models_and_other_sizes(opened: Open) -> None:
+    """Maps smaller than their masks are resized with consent; a second set of maps is another model."""
+    tab = opened("anomaly_suite")
+    upload(tab, {"good.zip": maps_zip(16, 1.5, masks=False)})
+    tab.locator(".data .line b", has_text="good.zip").wait_for()
+    upload(tab, {"masks.zip": maps_zip(32, 0, masks=True)}, place=1)
+    alert = tab.locator("[role=alert]", has_text="16")
+    alert.wait_for()
+    tab.locator("#columns > button").click()
+    tab.locator("#choose-resize input").check()
+    computed(tab, "masks.zip")
+    tab.locator("#add input").check()
+    upload(tab, {"poor.zip": maps_zip(16, 0.5, masks=False)})
+    tab.locator("input[name=model]").first.wait_for()
+    assert tab.locator("input[name=model]").evaluate_all("all => all.map(one => one.value)") == ["good", "poor"]
+
+
+def test_from_the_front_page_to_a_metric(opened: Open) -> None:
+    tab = opened("")
+    assert tab.locator(".cards .card").count() == len(METRICS)
+    tab.locator("#ask-says label", has_text="one score").click()
+    tab.locator("#ask-way").click()
+    tab.locator("h1", has_text="ood_bench").wait_for()
+
+
+def test_a_narrow_page_unfolds(opened: Open) -> None:
+    tab = opened("ood_bench", NARROW)
+    assert not tab.locator("#file0").is_visible()
+    tab.locator("button.unfold").press("Enter")
+    assert tab.locator("#file0").is_visible()
+    assert tab.locator("button.unfold").get_attribute("aria-expanded") == "true"
