@@ -19,7 +19,7 @@ from ..metric.bootstrap import FEWEST, Part, are_enough
 from ..metric.groups import GROUPS, group_name, prefixes
 from ..metric.metric import Metric
 from ..metric.numbers import number_text
-from ..metric.results import Count, Rate, Summary, kind_of
+from ..metric.results import Count, Key, Rate, Summary, kind_of
 from ..reading.reading import Reading
 from ..reading.tables.files import whole
 from ..texts import texts
@@ -101,7 +101,8 @@ def answers_of(
             notes.append(f"The models were not compared: {error}.")
     shown_options = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
     call = python_call(name, source, columns, shown_options, best if differences else "")
-    common = _Common(subject, summaries, settled, leading, best, differences, level, notes, call)
+    marks = marked(summaries, differences)
+    common = _Common(subject, summaries, settled, leading, best, differences, marks, level, notes, call)
     with np.errstate(all="ignore"):
         return {model: _answer(common, model) for model in settled}
 
@@ -217,6 +218,7 @@ class _Common(NamedTuple):
     leading: Sequence[str]
     best: str
     differences: Sequence[Difference]
+    marks: Mapping[Key, Sequence[str]]
     level: float | None
     notes: Sequence[str]
     call: str
@@ -233,9 +235,8 @@ def _answer(common: _Common, model: str) -> Answer:
     subject, one = common.subject, common.models[model]
     rivals = {name: other for name, other in common.models.items() if name != model}
     computed, words = replace(one, rivals=rivals), texts(script(subject.name))
-    marks = marked(common.summaries, common.differences)
     groups = _num_groups(one.summary)
-    numbers = {name: _numbers(common, other, marks) for name, other in common.models.items()}
+    numbers = {name: _numbers(common, other) for name, other in common.models.items()}
     leading = {number.key: number for number in numbers[model] if number.key in common.leading}
     level, title = common.level, leading[common.leading[0]].title if common.leading else ""
     resamples = f"{one.options['n_resamples']:,} resamples"
@@ -257,10 +258,10 @@ def _answer(common: _Common, model: str) -> Answer:
         caption=f"paired bootstrap, {100 * level:g} %, {resamples}" if common.differences and level else "",
         noun=subject.noun,
         over=_over(subject, groups),
-        side_by_side=_side_by_side(common, marks) if several else by_group,
+        side_by_side=_side_by_side(common) if several else by_group,
         tables=[
             *([by_group] if by_group is not None and several else []),
-            *(_across(common, key, marks) for key in common.leading if groups and several),
+            *(_across(common, key) for key in common.leading if groups and several),
             *(subject.tables(computed) or _tables(computed)),
         ],
         sections=_sections(subject, one.summary, common.leading),
@@ -299,7 +300,7 @@ def plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
-def _numbers(common: _Common, computed: Computed, marks: Mapping[Any, Sequence[str]]) -> list[Number]:
+def _numbers(common: _Common, computed: Computed) -> list[Number]:
     """Every number of a model, the leading ones first."""
     subject, results = common.subject, computed.summary.results
     over = _over(subject, _num_groups(computed.summary))
@@ -322,13 +323,13 @@ def _numbers(common: _Common, computed: Computed, marks: Mapping[Any, Sequence[s
                 subject.meaning(key, computed.options),
                 f"{over}{pooled}" if isinstance(result, Rate) else "",
                 subject.threshold(computed, key) if isinstance(result, Rate) else "",
-                computed.model in marks.get(key, ()),
+                computed.model in common.marks.get(key, ()),
             )
         )
     return numbers
 
 
-def _side_by_side(common: _Common, marks: Mapping[Any, Sequence[str]]) -> Table:
+def _side_by_side(common: _Common) -> Table:
     """The models as rows; columns are the numbers with a direction, or all if none has one."""
     kinds = next(iter(common.summaries.values())).kinds()
     keys = [
@@ -346,7 +347,7 @@ def _side_by_side(common: _Common, marks: Mapping[Any, Sequence[str]]) -> Table:
         names,
         rows,
         [*dict.fromkeys(keys)],
-        [(names.index(name), key) for key, alike in marks.items() if isinstance(key, str) for name in alike],
+        [(names.index(name), key) for key, alike in common.marks.items() if isinstance(key, str) for name in alike],
     )
 
 
@@ -366,7 +367,7 @@ def _by_group(common: _Common, computed: Computed) -> Table:
     return replace(_table(f"By {noun}", noun, names, rows, keys), first=1 + len(means))
 
 
-def _across(common: _Common, key: str, marks: Mapping[Any, Sequence[str]]) -> Table:
+def _across(common: _Common, key: str) -> Table:
     """A key of all models by group: groups are rows, models are columns."""
     models, noun = common.models, common.subject.group
     first = next(iter(models.values()))
@@ -379,7 +380,7 @@ def _across(common: _Common, key: str, marks: Mapping[Any, Sequence[str]]) -> Ta
         f"{common.subject.title(key) or key} by {noun}",
         {noun: groups, **{name: [*map(_plain, column)] for name, column in of_models.items()}},
         [name for name, column in of_models.items() if all(isinstance(rate, Rate) and rate.share for rate in column)],
-        [(i, name) for i, group in enumerate(groups) for name in marks.get((group, key), ())],
+        [(i, name) for i, group in enumerate(groups) for name in common.marks.get((group, key), ())],
         intervals={name: [getattr(rate, "interval", None) for rate in column] for name, column in of_models.items()},
         higher={} if higher is None else dict.fromkeys(models, higher),
     )

@@ -51,7 +51,10 @@ def differences_of(
 
 def best_of(summaries: Mapping[str, Summary], key: Key) -> str:
     """The model with the best value of a rate, the first of equals; "" for a rate without a direction."""
-    rates = {name: summary.rates().get(key) for name, summary in summaries.items()}
+    return _best({name: summary.rates().get(key) for name, summary in summaries.items()})
+
+
+def _best(rates: Mapping[str, Rate | None]) -> str:
     values = {name: _goodness(rate) for name, rate in rates.items() if rate is not None and rate.higher is not None}
     return max(values, key=lambda name: values[name]) if values else ""
 
@@ -65,10 +68,13 @@ def marked(summaries: Mapping[str, Summary], differences: Sequence[Difference]) 
 
     None are for a rate of which the best was not compared with all others.
     """
+    if not differences:
+        return {}
     pairs = {(row.first, row.second, row.group, row.key): row for row in differences}
+    rates = {name: summary.rates() for name, summary in summaries.items()}
     marks: dict[Key, list[str]] = {}
-    for key in {key: None for summary in summaries.values() for key in summary.rates()}:
-        best = best_of(summaries, key)
+    for key in {key: None for own in rates.values() for key in own}:
+        best = _best({name: own.get(key) for name, own in rates.items()})
         place = ("", key) if isinstance(key, str) else key
         rows = {
             name: pairs.get((best, name, *place), pairs.get((name, best, *place))) for name in summaries if name != best

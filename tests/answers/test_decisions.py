@@ -1,0 +1,195 @@
+"""Decisions are counts of `score > t`: at every threshold, as typed, and against plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics.answers.answer import Decisions
+from openworld_metrics.answers.answers import answers_of
+from openworld_metrics.answers.decisions import (
+    binary_decisions,
+    number_at,
+    place_of,
+    plain_threshold,
+    promised_thresholds,
+    said_at,
+    threshold_text,
+)
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.ranking.guarantees import threshold_at_fpr
+from openworld_metrics.reading import Reading
+from tests import cases
+
+WORDS = ("OOD", "in-distribution")
+OF_SAMPLES = ("ood_bench", "openauc", "macro_open_f", "micro_open_f")
+# which the slider replaces; its rates are those of OOD samples
+OTHERS = ("t_list", "threshold", "positive", "per_sample", "significant_bits", "confidence_level")
+
+
+def drawn(name: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], Decisions]:
+    """Columns and options of a metric, and its decisions."""
+    columns, options = cases.draw(name, seed)
+    options = {key: value for key, value in options.items() if key not in OTHERS}
+    answer = answers_of(name, Reading(name, {"": columns}), options, intervals=False)[""]
+    assert answer.decisions is not None
+    return columns, options, answer.decisions
+
+
+def decisions_of(out: Any, inside: Any, **others: Any) -> Decisions:
+    return binary_decisions(*(as_side(np.asarray(side)) for side in (out, inside)), WORDS, **others)
+
+
+def assert_counts(columns: Mapping[str, Any], decisions: Decisions, place: int, typed: float) -> None:
+    """The counts at a place are those of plain loops over the samples, at a number."""
+    scores = [float(score) for score in columns["open_scores"]]
+    counts = dict.fromkeys(decisions.counts, 0)
+    labels = columns.get("open_labels")
+    predicted = np.asarray(columns["predictions"])
+    predicted = predicted if predicted.ndim == 1 else predicted.argmax(axis=1)
+    for i, score in enumerate(scores):
+        true = int(columns["references"][i])
+        unknown = true < 0 if labels is None else bool(labels[i])
+        kind = "unknown" if unknown else f"known, {'right' if predicted[i] == true else 'wrong'} class"
+        counts[f"{kind}, {'rejected' if score > typed else 'accepted'}"] += 1
+    assert {name: column[place] for name, column in decisions.counts.items()} == counts
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", OF_SAMPLES)
+def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int) -> None:
+    """Each number, put back as an option of the metric, gives its rates to the last sample."""
+    columns, options, decisions = drawn(name, seed)
+    metric, ends = metric_class(name), decisions.ends
+    assert [*ends] == sorted(ends)
+    assert decisions.note == ""
+    for place, text in enumerate(decisions.thresholds):
+        at = float(text)
+        assert place_of(decisions, at) == place or ends[place] == ends[place - 1]
+        if name == "ood_bench":
+            results = metric(**{**options, "metrics": ["tpr", "fpr"], "threshold": at}).compute(**columns)
+            assert results["tpr"] == number_at(decisions, "TPR", place)
+            assert results["fpr"] == number_at(decisions, "FPR", place)
+        elif "open_scores" in columns:
+            assert_counts(columns, decisions, place, at)
+        if name.endswith("open_f"):
+            results = metric(**{**options, "t_list": [at]}).compute(**columns)
+            assert results[f"{name}_curve"] == [number_at(decisions, "F", place)]
+
+
+@pytest.mark.parametrize("name", OF_SAMPLES[2:])
+def test_any_number_has_its_decisions(name: str) -> None:
+    columns, _, decisions = drawn(name, 5)
+    scores = np.unique(np.asarray(columns["open_scores"], np.float64))
+    for typed in [*scores, *(scores[1:] + scores[:-1]) / 2, scores[0] - 1, scores[-1] + 1]:
+        assert_counts(columns, decisions, place_of(decisions, float(typed)), float(typed))
+
+
+def test_a_t_list_rounds_no_decision() -> None:
+    """The metric takes F at the listed thresholds; the decisions are those of the samples' own scores."""
+    columns, options = cases.draw("micro_open_f", 3)
+    options = {"t_list": [0.1, 0.5]}
+    answer = answers_of("micro_open_f", Reading("micro_open_f", {"": columns}), options, intervals=False)[""]
+    assert answer.decisions is not None
+    for place, text in enumerate(answer.decisions.thresholds):
+        assert_counts(columns, answer.decisions, place, float(text))
+    best = answer.decisions.presets["best F"]
+    assert number_at(answer.decisions, "F", best) == answer.results[""]["micro_open_f"]
+    assert answer.worst
+
+
+def test_counts_at_a_threshold() -> None:
+    scores, labels = np.asarray([0.1, 0.4, 0.4, 0.8, 0.3, 0.9]), np.asarray([0, 0, 1, 1, 1, 0])
+    decisions = decisions_of(scores[labels == 1], scores[labels == 0])
+    assert decisions.thresholds == ["0.091", "0.1", "0.3", "0.4", "0.8", "1"]
+    assert decisions.ends == [0.1, 0.3, 0.4, 0.8, 0.9, np.inf]
+    for place, text in enumerate(decisions.thresholds):
+        called = scores > float(text)
+        assert number_at(decisions, "TPR", place) == np.mean(called[labels == 1])
+        assert number_at(decisions, "FPR", place) == np.mean(called[labels == 0])
+        assert number_at(decisions, "accuracy", place) == pytest.approx(np.mean(called == labels))
+        assert number_at(decisions, "TP", place) == np.sum(called & (labels == 1))
+    assert decisions.presets == {"95 % TPR": 1, "best F1": 1}, "no threshold that flags has an FPR of 5 % or less"
+    assert decisions.rule == "OOD if score >"
+    assert decisions.table["OOD"] == {"called OOD": "TP", "called in-distribution": "FN"}
+    assert decisions.roles == {"OOD": "unknown", "in-distribution": "known"}
+
+
+def test_presets_are_the_metrics_own_points() -> None:
+    columns, _, decisions = drawn("ood_bench", 4)
+    results = metric_class("ood_bench")(metrics=["fpr95tpr", "tpr5fpr"]).compute(**columns)
+    at = decisions.presets
+    assert next(iter(at)) == "95 % TPR"
+    assert number_at(decisions, "FPR", at["95 % TPR"]) == results["fpr95tpr"]
+    if results["tpr5fpr"]:
+        assert number_at(decisions, "TPR", at["5 % FPR"]) == results["tpr5fpr"]
+    f1 = [number_at(decisions, "F1", place) for place in range(len(decisions.thresholds))]
+    assert f1[at["best F1"]] == pytest.approx(max(f1))
+
+
+def test_promises_are_those_of_the_kernel() -> None:
+    rng = np.random.default_rng(0)
+    inside, out = rng.normal(size=500), rng.normal(2, size=300)
+    decisions = decisions_of(out, inside)
+    for percent in (1, 5, 10):
+        name = f"at most {percent} % of new in-distribution samples"
+        place = decisions.presets[name]
+        at = threshold_at_fpr(inside, percent / 100, 0.95)
+        shown = float(decisions.thresholds[place])
+        assert np.sum(inside > shown) == np.sum(inside > at)
+        assert "{threshold}" in decisions.promises[name]
+        assert "500 in-distribution samples" in decisions.promises[name]
+    assert decisions_of(out, inside, promise=False).promises == {}
+    assert promised_thresholds([as_side(inside[:20])]) == {}, "too few for any"
+    assert promised_thresholds([as_side(inside[:0])]) == {}
+
+
+def test_many_thresholds_are_thinned() -> None:
+    """Those that are kept count all samples; presets and a curve's points are among them."""
+    rng = np.random.default_rng(1)
+    out, inside = rng.normal(1, size=5_000), rng.normal(size=9_000)
+    whole, thin = (decisions_of(out, inside, points=points) for points in (20_000, 500))
+    assert len(thin.thresholds) <= 500 + len(thin.presets)
+    assert thin.note.startswith(f"{len(thin.thresholds):,} of ")
+    for place, text in enumerate(thin.thresholds):
+        assert thin.counts["TP"][place] == np.sum(out > float(text))
+        assert thin.counts["FP"][place] == np.sum(inside > float(text))
+    for name, place in thin.presets.items():
+        other = whole.presets[name]
+        assert [thin.counts[key][place] for key in thin.counts] == [whole.counts[key][other] for key in whole.counts]
+    at = float(np.sort(inside)[4_000])
+    kept = decisions_of(out, inside, points=500, drawn=[at])
+    assert kept.counts["FP"][place_of(kept, at)] <= 9_000 - 4_001
+
+
+def test_scores_that_are_single_or_infinite() -> None:
+    """A float32 score is above a threshold as NumPy compares them, in either precision; infinite ones are counted."""
+    scores = np.asarray([0.1, 0.2, 0.3, np.inf, -np.inf], np.float32)
+    decisions = decisions_of(scores, scores)
+    for place, text in enumerate(decisions.thresholds):
+        assert decisions.counts["TP"][place] == np.sum(scores > float(text))
+        assert decisions.counts["TP"][place] == np.sum(scores.astype(np.float64) > float(text))
+    assert decisions.counts["TP"][0] == 4, "nothing is below -inf"
+    constant = decisions_of([0.5, 0.5], [0.5])
+    assert [constant.counts["TP"][place] for place in (0, 1)] == [2, 0]
+
+
+def test_a_threshold_in_words() -> None:
+    sides = [as_side(np.asarray([0.9, 0.5])), as_side(np.asarray([1 / 3, 0.1]))]
+    assert threshold_text(1 / 3, sides) == "0.4"
+    assert threshold_text(-np.inf, sides) == "-inf"
+    assert said_at([-np.inf, 0.5, 0.9], sides, "all", "none") == ["all", "score > 0.5", "none"]
+    assert plain_threshold(-0.3945, -0.3939) == "-0.394"
+    assert plain_threshold(np.inf, np.inf) == "inf"
+
+
+def test_a_place_is_at_an_end_beyond_all_scores() -> None:
+    decisions = decisions_of([0.5], [0.25])
+    assert place_of(decisions, -100.0) == 0
+    assert place_of(decisions, 100.0) == 2
+    assert place_of(replace(decisions, ends=[0.25, 0.5, 0.75]), 1.0) == 2
