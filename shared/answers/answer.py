@@ -128,14 +128,23 @@ class Bars:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Counts of each row by column, shaded by their share of the row."""
+    """Counts of each row by column, shaded by their share of the row; None for a cell that cannot be.
+
+    shares: whether cells have the share of their row; without, they are shaded by the highest count
+    roles: of each cell, by default "unknown"; right: the cells (row, column) that are right decisions
+    notes: a text under the name of each row
+    """
 
     title: str
     rows: Sequence[str]
     columns: Sequence[str]
-    counts: Sequence[Sequence[int]]
+    counts: Sequence[Sequence[int | None]]
     axes: tuple[str, str] = ("", "")
     note: str = ""
+    shares: bool = True
+    roles: Sequence[Sequence[str]] = ()
+    right: Sequence[tuple[int, int]] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -173,10 +182,15 @@ Figure = Histogram | Curves | Bars | Matrix
 
 @dataclass(frozen=True)
 class Worst:
-    """Samples of a side, the worst first: columns by name, of which the first names the sample."""
+    """Samples of a side, the worst first: columns by name, of which the first names the sample.
+
+    note: how many of them are wrong; pictures: a data URL of each sample, if there are images
+    """
 
     title: str
     columns: Mapping[str, Sequence[Any]]
+    note: str = ""
+    pictures: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

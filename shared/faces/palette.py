@@ -53,6 +53,6 @@ def token(role: str) -> str:
 
 
 def css() -> str:
-    """The tokens as CSS variables: light, and dark in `.dark` or where the system is dark."""
+    """The tokens as CSS variables: light, and dark in `.dark` or on a screen where the system is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
-    return f":root{{{light}}}\n.dark{{{dark}}}\n@media (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
+    return f":root{{{light}}}\n.dark{{{dark}}}\n@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
