@@ -61,6 +61,7 @@ class Table:
     """A table of results: columns of one length by name, the first of which names the rows.
 
     shares: the names of columns of shares; best: (row, column) of marked cells; first: how many of its rows are means
+    intervals: by column, the interval of each cell or None; higher: by column, whether higher is better
     """
 
     title: str
@@ -68,11 +69,16 @@ class Table:
     shares: Sequence[str] = ()
     best: Sequence[tuple[int, str]] = ()
     first: int = 0
+    intervals: Mapping[str, Sequence[tuple[float, float] | None]] = field(default_factory=dict)
+    higher: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Series:
-    """A curve, or the values of a histogram's bins: `said` is the text of each point; selected, the model shown."""
+    """A curve, or the values of a histogram's bins: `said` is the text of each point; selected, the model shown.
+
+    value: the number beside the name of a curve, such as its AUROC
+    """
 
     name: str
     role: str
@@ -80,6 +86,7 @@ class Series:
     y: Sequence[float]
     said: Sequence[str] = ()
     selected: bool = True
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,8 @@ class Histogram:
 class Curves:
     """Curves over two axes, ordered by value; `follows` names the two numbers of the decisions of its moving point.
 
-    axes: in words; shares: whether both axes are [0, 1]; diagonal: whether chance is drawn
+    axes: in words; shares: whether each axis is [0, 1]; diagonal: whether chance is drawn
+    steps: whether the value of a point holds back to the point before it (plotly's "vh"), in the order of the points
     """
 
     title: str
@@ -230,6 +238,8 @@ class Answer:
     leading: at most three keys of headline numbers; numbers: every number of each model, the leading ones first
     verdicts: a sentence for each rival of the best, the best first; best: the name of the best model
     differences: the paired comparison, a row for each pair and key
+    level: the confidence level of the intervals; caption: how differences were tested, such as "paired bootstrap, 95 %"
+    noun: what a model is called, such as "detector"; over: what numbers are over, such as "mean of 3 sets"
     side_by_side: the models, or the groups of one model, as rows of one table; tables: all others
     figures: of the model shown; images: the worst first
     results: all results as `compute` returns them, by model, with all digits
@@ -248,6 +258,10 @@ class Answer:
     best: str = ""
     verdicts: Sequence[str] = ()
     differences: Sequence[Difference] = ()
+    level: float | None = None
+    caption: str = ""
+    noun: str = "model"
+    over: str = ""
     side_by_side: Table | None = None
     tables: Sequence[Table] = ()
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -27,6 +27,9 @@ TOKENS: Mapping[str, Color] = {
     "d1": Color("#7a3e9d", "#b794f4"),  # models, in the order of the file
     "d2": Color("#00866b", "#2dd4a7"),
     "d3": Color("#a87400", "#f5c542"),
+    "on-known": Color("#ffffff", "#18181b"),  # text on a fill of `known`, and on one of any other data
+    "on-unknown": Color("#1a1a1e", "#1a1a1e"),
+    "mark": Color("#e9e9ec", "#34343b"),  # the ground of the best numbers
     "bad": Color("#b91c1c", "#fca5a5"),
     "link": Color("#1d4ed8", "#93c5fd"),
     "focus": Color("#2563eb", "#60a5fa"),
@@ -36,6 +39,8 @@ DASHES: Mapping[str, str] = {"d1": "solid", "d2": "dash", "d3": "dot"}
 ROLES: Mapping[str, str] = {
     "right": "known",
     "missed": "edge",
+    "wrong": "ink",  # known objects called another known class, and called unknown
+    "rejected": "ink2",
     "nothing": "ink2",
     "ignored": "edge",
     "d4": "ink",
@@ -52,7 +57,17 @@ def token(role: str) -> str:
     return name if name in TOKENS else "edge"
 
 
-def css() -> str:
-    """The tokens as CSS variables: light, and dark in `.dark` or on a screen where the system is dark."""
+def light(role: str) -> str:
+    """The colour of a role on light ground.
+
+    >>> light("right"), light("d1")
+    ('#0072b2', '#7a3e9d')
+    """
+    return TOKENS[token(role)].light
+
+
+def css(*, system: bool = True) -> str:
+    """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, on a screen where the system is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
-    return f":root{{{light}}}\n.dark{{{dark}}}\n@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
+    chosen = f":root{{{light}}}\n.dark{{{dark}}}\n"
+    return chosen + f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n" if system else chosen
