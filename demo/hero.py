@@ -23,10 +23,10 @@ from playwright.sync_api import sync_playwright
 
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
-from openworld_metrics.evaluation.image_errors import detection_errors
 from openworld_metrics.reports.anomaly.pictures import outline, photo_html
 from openworld_metrics.reports.charts import histogram_svg
 from openworld_metrics.reports.detection.pictures import image_with_boxes
+from openworld_metrics.suites.image_errors import detection_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"

@@ -4,9 +4,8 @@ from .anomaly.report import write_anomaly_report
 from .detection.report import write_report
 from .forest import draw_differences, draw_intervals
 from .plots import draw_oscr
-from .rendering import render
+from ..faces.tables import make_table, render
 from .samples.report import write_error_report
-from .tables import make_table
 
 __all__ = [
     "draw_differences",

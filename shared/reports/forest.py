@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ..extras import extra
 from ..metric.numbers import with_arrow
-from ..written.directions import direction
+from ..written.results import direction
 from .colors import DETECTORS, EDGE, LINE, QUIET
 from .plots import check_picture, plainly, save_figure
-from .terminal.comparison import NO_DIFFERENCE
+from ..faces.terminal import NO_DIFFERENCE
 
 _COLORS = {"first": DETECTORS[0], "second": DETECTORS[1], None: QUIET}
 _ROW, _MARGIN = 0.32, 1.1  # inches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..written.atomic import check_file, check_folder, nearest_folder
+from ..written.files import check_file, check_folder, nearest_folder
 
 
 def check_report_folder(folder: Path, read: Sequence[Path]) -> None:

@@ -12,7 +12,7 @@ from ..ranking.counts import Side
 from ..ranking.curves import auroc
 from ..ranking.operating_points import operating_point, samples_above
 from ..ranking.roc import roc_curve
-from ..written.directions import direction_of
+from ..written.results import direction_of
 from .charts import even_edges
 from .colors import DETECTOR, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
 from .frame.values import interval, number

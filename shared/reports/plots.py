@@ -16,8 +16,8 @@ from ..extras import extra
 from ..metric.bootstrap import Part
 from ..ranking.counts import Side, as_side
 from ..ranking.prepared import PreparedSides
-from ..written.atomic import write_file
-from ..written.flat import KINDS
+from ..written.files import write_file
+from ..written.results import KINDS
 from .colors import DETECTORS, INK, LINE
 from .panels import Sides, draw_histogram, draw_rates, draw_roc, marked_threshold, rates_of_results
 

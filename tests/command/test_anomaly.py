@@ -16,18 +16,17 @@ import pytest
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.command import anomaly as command, cli
-from openworld_metrics.evaluation import anomaly_intervals, evaluate_anomaly_folder
-from openworld_metrics.evaluation.anomaly import evaluate_maps
-from openworld_metrics.evaluation.anomaly_comparison import compared_runs
-from openworld_metrics.evaluation.anomaly_text import anomaly_summary
-from openworld_metrics.evaluation.differences import differences
+from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports.charts import Line, curves_svg
+from openworld_metrics.suites import anomaly_intervals, evaluate_anomaly_folder
+from openworld_metrics.suites.anomaly import evaluate_maps
+from openworld_metrics.suites.differences import compared_runs, differences
 from tests.command.terminal import on_terminal
-from tests.evaluation.trees import Drawn, write_map, write_mask, write_tree
+from tests.suites.trees import Drawn, write_map, write_mask, write_tree
 
 Run = Callable[..., tuple[int, str, str]]
 FILES = ["--maps", "maps", "--data", "data"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import compare
-from openworld_metrics.evaluation.comparison_text import comparison_text
+from openworld_metrics.faces.summaries import comparison_text
 
 Run = Callable[..., tuple[int, str, str]]
 

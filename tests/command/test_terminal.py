@@ -15,12 +15,11 @@ import pytest
 
 from openworld_metrics import OODBench, compare
 from openworld_metrics.command.commands import cli
-from openworld_metrics.command.flags import WaitingCommand
+from openworld_metrics.command.options import WaitingCommand
 from openworld_metrics.command.outputs import Painted, show
 from openworld_metrics.command.terminal import people, waiting
+from openworld_metrics.faces.terminal import comparison_text, results_text
 from openworld_metrics.metric.results import Rate, Summary
-from openworld_metrics.reports.terminal.comparison import comparison_text
-from openworld_metrics.reports.terminal.results import results_text
 from tests.command.terminal import on_terminal
 
 LABELS = [0, 1] * 10

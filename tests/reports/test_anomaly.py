@@ -15,10 +15,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics.evaluation import anomaly_intervals
-from openworld_metrics.evaluation.anomaly import evaluate_maps
-from openworld_metrics.evaluation.anomaly_comparison import compared_runs
-from openworld_metrics.evaluation.anomaly_run import AnomalyRun
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports import write_anomaly_report
@@ -26,7 +22,10 @@ from openworld_metrics.reports.anomaly import numbers as report_numbers
 from openworld_metrics.reports.anomaly.models import Model, score_beside
 from openworld_metrics.reports.anomaly.pictures import heat_picture, outline
 from openworld_metrics.reports.charts import histogram_svg
-from tests.evaluation.trees import write_map, write_tree
+from openworld_metrics.suites import anomaly_intervals
+from openworld_metrics.suites.anomaly import AnomalyRun, evaluate_maps
+from openworld_metrics.suites.differences import compared_runs
+from tests.suites.trees import write_map, write_tree
 
 
 def run_of(folder: Path, maps: str = "maps", **options: Any) -> AnomalyRun:

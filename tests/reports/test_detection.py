@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from openworld_metrics import evaluation, reading, reports
+from openworld_metrics import reading, reports, suites
 from openworld_metrics.detection import words as outcomes
-from openworld_metrics.evaluation.image_errors import ErrorBox, detection_errors
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes
+from openworld_metrics.suites.image_errors import ErrorBox, detection_errors
 from tests.detection import scenes
 
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
 
 
 def counted(made: Detections, matching: str) -> Counter[int]:
-    images = evaluation.box_outcomes(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
+    images = suites.box_outcomes(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
     return Counter(box.outcome for boxes in images for box in boxes)
 
 
@@ -32,7 +32,7 @@ def counted(made: Detections, matching: str) -> Counter[int]:
 @pytest.mark.parametrize("ignored", [0.0, 0.3])
 def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float) -> None:
     made = scenes.scene(6, 40, ignored=ignored)
-    results = evaluation.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
+    results = suites.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
     counts = counted(made, matching)
     assert results["TP_known"] == counts[outcomes.RIGHT] > 0
     assert results["TP_unknown"] == counts[outcomes.UNKNOWN_CALLED_UNKNOWN] > 0
@@ -67,7 +67,7 @@ def drawn() -> Detections:
 def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     made = drawn()
     options = {"unknown_class_id": 999, "iou_threshold": 0.6}
-    results = evaluation.evaluate_detections(made, [0, 1], **options)
+    results = suites.evaluate_detections(made, [0, 1], **options)
     page = reports.write_report(made, results, tmp_path / "new" / "report", [0, 1], **options)
     assert [path.name for path in page.parent.iterdir()] == ["index.html"]
     text = page.read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
     made = scenes.scene(8, 12)
     places = scenes.write_as_yolo(made, tmp_path)
     read = reading.read_detections(**places, unknown_class_id=999)
-    results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
+    results = suites.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
     page = reports.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     text = page.read_text().partition("One error of each kind")[0]
     pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" width="(\d+)" height="(\d+)" alt="(\S+): ', text)
@@ -113,7 +113,7 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
 def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path) -> None:
     made = scenes.scene(6, 40, ignored=0.1)
     options: dict[str, Any] = {**OPTIONS, "protocol": protocol, "recall_level": None, "errors": True}
-    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
+    results = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
     openset = results["openset_metrics"]
     errors = detection_errors(made, known_classes=scenes.KNOWN, **options)
     fates, kinds = openset["fates"], openset["errors"]
@@ -140,8 +140,8 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
 
 def test_the_headline_has_intervals(tmp_path: Path) -> None:
     made = scenes.scene(6, 40)
-    sure = evaluation.openset_metrics(made, known_classes=scenes.KNOWN, confidence_level=0.95, **OPTIONS)
-    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **OPTIONS)
+    sure = suites.openset_metrics(made, known_classes=scenes.KNOWN, confidence_level=0.95, **OPTIONS)
+    results = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **OPTIONS)
     page = reports.write_report(made, results, tmp_path, scenes.KNOWN, **OPTIONS).read_text()
     for key in ("U-Recall", "WI", "A-OSE"):
         ends = f"[{sure[f'{key}_low']:.3f}, {sure[f'{key}_high']:.3f}]"
@@ -153,7 +153,7 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
     fine = Detections(
         Dataset(*(column[2:] if isinstance(column, list) else column for column in fine.dataset)), fine.predictions[2:]
     )
-    results = evaluation.evaluate_detections(fine, [0], standard=False)
+    results = suites.evaluate_detections(fine, [0], standard=False)
     text = reports.write_report(fine, results, tmp_path, [0]).read_text(encoding="utf-8")
     assert "No image has an error" in text
     assert "One error of each kind" not in text

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics import evaluation, reports
-from openworld_metrics.evaluation.anomaly import evaluate_maps
+from openworld_metrics import reports, suites
 from openworld_metrics.loading import metric_class
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
+from openworld_metrics.suites.anomaly import evaluate_maps
 from tests import cases
 from tests.detection import scenes
-from tests.evaluation import trees
 from tests.pages.served import CHROMIUM, CHROMIUM_OPTIONS
+from tests.suites import trees
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 
@@ -75,7 +75,7 @@ def report_of_a_crowd(folder: Path) -> Path:
     classes = {label: f"class {label}" for label in range(15)}
     crowd = made._replace(dataset=made.dataset._replace(references=true, classes=classes), predictions=found)
     options: dict[str, Any] = {"unknown_class_id": 999, "recall_level": None}
-    results = evaluation.evaluate_detections(crowd, range(12), standard=False, **options)
+    results = suites.evaluate_detections(crowd, range(12), standard=False, **options)
     return reports.write_report(crowd, results, folder, range(12), **options)
 
 
@@ -96,8 +96,8 @@ def report_of_boxes(folder: Path) -> Path:
     made = made._replace(dataset=made.dataset._replace(names=names, classes=long))
     other = made._replace(predictions=[{**boxes, "labels": boxes["labels"] * 0 + 2} for boxes in made.predictions])
     options: dict[str, Any] = {"unknown_class_id": 999, "protocol": "owod", "recall_level": None, "errors": True}
-    results = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
-    results["comparison"] = evaluation.compare_detections(made, other, scenes.KNOWN, n_resamples=20, **options)
+    results = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
+    results["comparison"] = suites.compare_detections(made, other, scenes.KNOWN, n_resamples=20, **options)
     return reports.write_report(made, results, folder, scenes.KNOWN, other=other, **options)
 
 

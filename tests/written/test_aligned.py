@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unicodedata import normalize
 
-from openworld_metrics.written.aligned import aligned, text_width
+from openworld_metrics.faces.terminal import aligned, text_width
 
 
 def test_wide_characters_take_two_columns() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...evaluation.anomaly_run import ScoredImage
+from ...suites.anomaly import ScoredImage
 from ..frame import Part, Section, card, grid, matrix, share_bar
 from .models import Model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...evaluation.anomaly_run import AnomalyRun, ScoredImage, images_of
+from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
 from ..thresholds import shown_threshold
 
 

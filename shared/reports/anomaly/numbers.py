@@ -11,12 +11,10 @@ from ...anomaly.anomaly_suite import AnomalySuite
 from ...anomaly.aupro import by_limit
 from ...arrays.checks import as_fractions
 from ...comparison import compare
-from ...evaluation.anomaly import evaluate_maps
-from ...evaluation.anomaly_comparison import compared_runs
-from ...evaluation.anomaly_intervals import LEVEL, RESAMPLES, quick_options
-from ...evaluation.anomaly_run import AnomalyRun, ScoredImage
 from ...metric.results import Results
-from ...written.flat import KINDS
+from ...suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps
+from ...suites.differences import LEVEL, RESAMPLES, compared_runs, quick_options
+from ...written.results import KINDS
 
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
 _OF_IMAGES = "of rates of images: "

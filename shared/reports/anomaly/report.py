@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...evaluation.anomaly_run import AnomalyRun
 from ...reading.maps.layouts import TITLES
-from ...written.atomic import write_file
+from ...suites.anomaly import AnomalyRun
+from ...written.files import write_file
 from ..frame import details, facts_html, report_html
 from ..page import check_report_folder
 from .curves import curves_section

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...evaluation.anomaly_run import ScoredImage
 from ...reading.maps.maps import MapAndMask, map_reader, reading_options
+from ...suites.anomaly import ScoredImage
 from .models import Model
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...detection.errors import FATES
-from ...evaluation.image_errors import DetectionErrors
+from ...suites.image_errors import DetectionErrors
 from ..frame import Part, Section, card, data_table, grid, matrix, percent, stacked_bars
 
 FATE_COLORS = {

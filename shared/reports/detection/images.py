@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...evaluation.image_errors import OF_NO_OBJECT, DetectionErrors
 from ...reading.boxes.dataset import Dataset
 from ...reading.progress import progress_bar
+from ...suites.image_errors import OF_NO_OBJECT, DetectionErrors
 from ..frame import Section, Tile, tiles_html
 from .pictures import image_with_boxes
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...detection.errors import KEYS_OF_TABLES
-from ...evaluation.detection import Results, openset_summary
-from ...evaluation.image_errors import DetectionErrors
 from ...reading.boxes.dataset import Detections
-from ...written.flat import KINDS
+from ...suites.detection import Results, openset_summary
+from ...suites.image_errors import DetectionErrors
+from ...written.results import KINDS
 from ..frame import Figure, Section, data_table, headline, names_beside
 
 _HEADLINES = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...ranking.operating_points import parse_point
-from ...written.directions import direction_of
+from ...written.results import direction_of
 from ..frame import Figure, data_table
 from .decisions import Decisions
 

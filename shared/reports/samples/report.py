@@ -8,8 +8,8 @@ from typing import Any
 
 from ...metric.metric import Metric
 from ...ranking.roc import SIDES
-from ...written.atomic import write_file
-from ...written.flat import KINDS
+from ...written.files import write_file
+from ...written.results import KINDS
 from ..frame import Section, card, data_table, details, grid, headline, report_html
 from .decisions import decisions_of, meter_rows, outcome_bars
 from .numbers import all_numbers, figures
