@@ -1,4 +1,4 @@
-"""What a command prints: results and, on standard error, warnings, notes and errors in a line each, and progress."""
+"""Output of a command: results and, on standard error, warnings, notes and errors in a line each, and progress."""
 
 from __future__ import annotations
 

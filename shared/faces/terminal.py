@@ -54,12 +54,12 @@ def printable(text: str) -> str:
 
 
 def strong(text: str) -> Text:
-    """What counts, such as a number: bold."""
+    """A text in bold: what counts in a row, such as a number beside its interval."""
     return _styled(text, "bold")
 
 
 def quiet(text: str) -> Text:
-    """What stands beside it, such as an interval: dim."""
+    """A dim text: what stands beside what counts, such as the interval of a number."""
     return _styled(text, "dim")
 
 

@@ -12,9 +12,8 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.command import cli
+from openworld_metrics.command import cli, submission
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.suites import submission
 
 Run = Callable[..., tuple[int, str, str]]
 FEW = {name: count % 4 + 1 for name, count in submission.COUNTS.items()}

@@ -22,7 +22,7 @@ from openworld_metrics.reports.anomaly import numbers as report_numbers
 from openworld_metrics.reports.anomaly.models import Model, score_beside
 from openworld_metrics.reports.anomaly.pictures import heat_picture, outline
 from openworld_metrics.reports.charts import histogram_svg
-from openworld_metrics.suites import anomaly_intervals
+from openworld_metrics.suites import differences
 from openworld_metrics.suites.anomaly import AnomalyRun, evaluate_maps
 from openworld_metrics.suites.differences import compared_runs
 from tests.suites.trees import write_map, write_tree
@@ -99,7 +99,7 @@ def test_many_categories_fold_and_large_data_have_intervals_of_images(
             shutil.copytree(tmp_path / folder / "nut", tmp_path / folder / f"nut{number}")
     turned(tmp_path)
     one, other = (run_of(tmp_path, maps) for maps in ("maps", "other"))
-    monkeypatch.setattr(anomaly_intervals, "_REPORTED", 0)
+    monkeypatch.setattr(differences, "_REPORTED", 0)
     numbers = report_numbers.report_numbers(one, other, None)
     assert numbers.comparison is not None
     assert set(numbers.comparison["key"]) == {"image_auroc", "image_ap", "image_aupr", "image_f1_max"}

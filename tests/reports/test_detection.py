@@ -14,32 +14,12 @@ import pytest
 from PIL import Image, ImageColor
 
 from openworld_metrics import reading, reports, suites
-from openworld_metrics.detection import words as outcomes
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reports.detection.pictures import MOST, image_with_boxes, shown_boxes
 from openworld_metrics.suites.image_errors import ErrorBox, detection_errors
 from tests.detection import scenes
 
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
-
-
-def counted(made: Detections, matching: str) -> Counter[int]:
-    images = suites.box_outcomes(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
-    return Counter(box.outcome for boxes in images for box in boxes)
-
-
-@pytest.mark.parametrize("matching", ["iou", "confidence"])
-@pytest.mark.parametrize("ignored", [0.0, 0.3])
-def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float) -> None:
-    made = scenes.scene(6, 40, ignored=ignored)
-    results = suites.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
-    counts = counted(made, matching)
-    assert results["TP_known"] == counts[outcomes.RIGHT] > 0
-    assert results["TP_unknown"] == counts[outcomes.UNKNOWN_CALLED_UNKNOWN] > 0
-    assert results["FP_unknown"] == counts[outcomes.CALLED_UNKNOWN] > 0
-    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.UNKNOWN_CALLED_KNOWN]
-    assert results["FN_known"] + results["FN_unknown"] == errors + counts[outcomes.MISSED]
-    assert (counts[outcomes.IGNORED] > 0) == (ignored > 0)
 
 
 def drawn() -> Detections:
