@@ -20,7 +20,7 @@ from ..ranking.curves import auroc
 from ..ranking.operating_points import operating_point, samples_above
 from ..ranking.prepared import PreparedSides
 from ..ranking.roc import roc_curve
-from ..reports.thresholds import shown_threshold
+from ..answers.thresholds import shown_threshold
 from ..written.files import write_file
 from ..written.results import KINDS, direction, direction_of
 from .drawing import draw_curves, draw_histogram, drawable, edges_of, lines_of, styled

@@ -17,9 +17,9 @@ from ...ranking.counts import as_side
 from ...reading.maps.layouts import TITLES
 from ...reading.maps.maps import MapAndMask, map_reader, reading_options
 from ...reading.progress import progress_bar
-from ...reports.thresholds import shown_threshold
+from ...answers.thresholds import shown_threshold
 from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
-from ...written.files import check_file, check_folder, nearest_folder, write_file
+from ...written.files import write_file
 from ..drawing import NARROW
 from ..plot import histogram_of
 from .detection import difference_of, ends_of, rows_of
@@ -31,6 +31,7 @@ from .frame import (
     bars,
     card,
     chart,
+    check_report_folder,
     details,
     facts,
     filter_key,
@@ -153,16 +154,6 @@ def write_anomaly_report(
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / "index.html", html)
     return folder / "index.html"
-
-
-def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
-    """Raise ValueError for a report among the input files, OSError for one that cannot be written."""
-    for place in read:
-        if folder.resolve().is_relative_to(place.resolve()):
-            raise ValueError(f"{folder}: expected a report outside of {place}, which is an input")
-    check_folder(nearest_folder(folder))
-    if folder.is_dir():
-        check_file(folder / "index.html")
 
 
 def model_names(runs: Sequence[AnomalyRun]) -> list[str]:

@@ -162,7 +162,7 @@ def _figures_section(answer: Answer) -> Section:
     """The figures of the model shown, at the first of the common thresholds."""
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
     cards = [card(_drawn(figure, answer.decisions, place), title=figure.title) for figure in answer.figures]
-    return Section("Figures", "Figures", [grid(*cards)] if cards else [])
+    return Section("Figures", "Figures", [grid(*cards, columns=3 if len(cards) > 2 else 2)] if cards else [])
 
 
 def _drawn(figure: Figure, decisions: Decisions | None, place: int) -> Block:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from ...answers.answer import Bars, Decisions, Difference, Figure, Matrix, Number
 from ...extras import extra
 from ...metric.numbers import DIGITS, arrow, interval_text, number_text, signed_text
+from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH, svg_of
 
@@ -124,6 +125,16 @@ def page_html(
         .get_template("page.html")
         .render(title=title, command=command, facts=stated, headline=head, sections=shown, style=style(), script=_js())
     )
+
+
+def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
+    """Raise ValueError for a report among the input files, OSError for one that cannot be written."""
+    for place in read:
+        if folder.resolve().is_relative_to(place.resolve()):
+            raise ValueError(f"{folder}: expected a report outside of {place}, which is an input")
+    check_folder(nearest_folder(folder))
+    if folder.is_dir():
+        check_file(folder / "index.html")
 
 
 def style() -> str:

@@ -16,7 +16,7 @@ from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ...ranking.operating_points import parse_point
 from ...ranking.roc import SAMPLE_OUTCOMES, SIDES
-from ...reports.thresholds import shown_threshold
+from ...answers.thresholds import shown_threshold
 from ...written.files import write_file
 from ...written.results import KINDS, direction_of
 from ..plot import histogram_of, roc_of

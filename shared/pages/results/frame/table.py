@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ...metric.numbers import DIGITS
+from ....metric.numbers import DIGITS
 from .blocks import region
 from .forms import forms
 from .values import interval, number

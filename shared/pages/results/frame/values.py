@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...metric.numbers import interval_text, number_text, signed_text
+from ....metric.numbers import interval_text, number_text, signed_text
 
 
 def number(value: float | None, digits: int | None = None) -> str:
