@@ -67,7 +67,8 @@ def light(role: str) -> str:
 
 
 def css(*, system: bool = True) -> str:
-    """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, on a screen where the system is dark."""
+    """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, on a screen that is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
     chosen = f":root{{{light}}}\n.dark{{{dark}}}\n"
-    return chosen + f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n" if system else chosen
+    on_screen = f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
+    return chosen + on_screen if system else chosen

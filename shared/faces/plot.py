@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..answers.answer import Curves, Histogram, Series
+from ..answers.thresholds import shown_threshold
 from ..arrays.arrays import to_numpy
 from ..extras import extra
 from ..metric.bootstrap import Part
@@ -20,12 +21,14 @@ from ..ranking.curves import auroc
 from ..ranking.operating_points import operating_point, samples_above
 from ..ranking.prepared import PreparedSides
 from ..ranking.roc import roc_curve
-from ..answers.thresholds import shown_threshold
 from ..written.files import write_file
 from ..written.results import KINDS, direction, direction_of
 from .drawing import draw_curves, draw_histogram, drawable, edges_of, lines_of, styled
+from .numbers import interval, number, typographic
 from .palette import TOKENS
-from .report.frame import NO_DIFFERENCE, interval, number, typographic
+from .terminal import NO_DIFFERENCE
+
+__all__ = ["draw_differences", "draw_intervals", "draw_oscr"]  # for people; the others are for commands and reports
 
 _BINS, _POINTS = 40, 2000
 _WIDTH, _DPI = 7.5, 200  # inches, and pixels per inch
@@ -157,7 +160,7 @@ def _draw_rates(axes: Any, results: Mapping[str, Any], keys: Sequence[str], kind
         names.append(with_arrow(key, known and known.higher))
         said = number(value)
         if low is not None and high is not None:
-            said += f"  {interval(low, high)}"
+            said += f"  {interval((low, high))}"
             if 0 <= low <= high <= 1:
                 axes.plot([low, high], [place, place], color=_MODELS[0], linewidth=2.5, solid_capstyle="butt")
         if 0 <= value <= 1:

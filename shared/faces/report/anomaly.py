@@ -11,16 +11,17 @@ import numpy as np
 from ...anomaly.aupro import by_limit
 from ...anomaly.words import meaning
 from ...answers.answer import Bars, Curves, Difference, Matrix, Number, Series
+from ...answers.thresholds import shown_threshold
 from ...arrays.checks import as_fractions
 from ...metric.numbers import with_arrow
 from ...ranking.counts import as_side
 from ...reading.maps.layouts import TITLES
 from ...reading.maps.maps import MapAndMask, map_reader, reading_options
 from ...reading.progress import progress_bar
-from ...answers.thresholds import shown_threshold
 from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
 from ...written.files import write_file
 from ..drawing import NARROW
+from ..numbers import number, typographic
 from ..plot import histogram_of
 from .detection import difference_of, ends_of, rows_of
 from .frame import (
@@ -41,12 +42,10 @@ from .frame import (
     keys,
     matrix,
     names_beside,
-    number,
     page_html,
     table,
     text,
     tiles,
-    typographic,
 )
 from .intervals import ENDS, Numbers, report_numbers
 from .pictures import heat_url, outline, outline_size, photograph

@@ -9,6 +9,7 @@ from typing import Any
 from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
 from ...metric.numbers import with_arrow
 from ..drawing import value_at
+from ..numbers import typographic
 from .detection import LEGEND
 from .frame import (
     Block,
@@ -30,7 +31,6 @@ from .frame import (
     table,
     text,
     tiles,
-    typographic,
     verdict,
 )
 from .pictures import picture_of

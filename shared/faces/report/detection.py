@@ -22,6 +22,7 @@ from ...suites.detection import class_options, openset_summary
 from ...suites.image_errors import FOUND, OBJECT, OF_NO_OBJECT, DetectionErrors, ErrorBox, detection_errors
 from ...written.files import write_file
 from ...written.results import KINDS
+from ..numbers import percent
 from .frame import (
     Block,
     Section,
@@ -37,7 +38,6 @@ from .frame import (
     matrix,
     names_beside,
     page_html,
-    percent,
     table,
     text,
     tiles,

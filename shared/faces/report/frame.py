@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 
 from ...answers.answer import Bars, Decisions, Difference, Figure, Matrix, Number
 from ...extras import extra
-from ...metric.numbers import DIGITS, arrow, interval_text, number_text, signed_text
+from ...metric.numbers import DIGITS, arrow
 from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH, svg_of
+from ..numbers import interval, number, percent, signed, typographic
+from ..terminal import NO_DIFFERENCE
 
 Block = SimpleNamespace
-NO_DIFFERENCE = "no clear difference"
 _ROWS = 8  # of a comparison on the first screen; the others are among all numbers
 _CHARACTER = 0.03  # fraction of a bar that has room for a character
 _SHORT = 6  # letters of a name that fits above a narrow cell
@@ -52,54 +53,6 @@ class Section(NamedTuple):
     def id(self) -> str:
         """The name as the target of a link."""
         return "-".join(self.name.lower().split())
-
-
-def number(value: Any, digits: int | None = None) -> str:
-    """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
-
-    >>> number(0.70449), number(1.0), number(0.99968), number(1291), number(-0.5), number(5.36e-9), number(None)
-    ('0.704', '1.000', '0.9997', '1,291', '−0.500', '5.36e−09', '–')
-    """
-    if isinstance(value, str):
-        return value
-    return typographic(f"{value:,}" if isinstance(value, int) else number_text(value, digits))
-
-
-def signed(value: float) -> str:
-    """A difference as text, with its sign.
-
-    >>> signed(0.25), signed(-0.0125), signed(0.0), signed(3)
-    ('+0.250', '−0.013', '0.000', '+3')
-    """
-    return typographic(signed_text(value))
-
-
-def interval(low: float, high: float, digits: int | None = None) -> str:
-    """The ends of an interval.
-
-    >>> interval(-0.019, 0.025)
-    '[−0.019, 0.025]'
-    """
-    return typographic(interval_text(low, high, digits))
-
-
-def typographic(text: str) -> str:
-    """A text of numbers with minus signs for hyphens, as people read it; what is copied keeps its hyphens."""
-    return text.replace("-", "−")
-
-
-def percent(count: int, total: int) -> str:
-    """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
-
-    >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
-    ('68 %', '<1 %', '>99 %', '0 %', '–')
-    """
-    if not total:
-        return "–"
-    share = round(100 * count / total)
-    if share == 0 and count:
-        return "<1 %"
-    return ">99 %" if share == 100 and count < total else f"{share} %"
 
 
 def page_html(
@@ -125,6 +78,11 @@ def page_html(
         .get_template("page.html")
         .render(title=title, command=command, facts=stated, headline=head, sections=shown, style=style(), script=_js())
     )
+
+
+def rendered(*blocks: Block) -> str:
+    """Blocks as HTML, for a page of one's own with the `style` of reports."""
+    return "".join(_templates().get_template(block.template).render(block=block) for block in blocks)
 
 
 def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
@@ -159,7 +117,6 @@ def _templates() -> Any:
         auto_reload=False,
         undefined=jinja2.StrictUndefined,
     )
-    templates.filters.update(number=number, signed=signed, arrow=arrow)
     return templates
 
 
@@ -259,7 +216,7 @@ def headline(
             arrow=arrow(each.higher),
             way=_way(each.higher),
             value=number(each.value),
-            interval=_interval(each.interval),
+            interval=interval(each.interval),
             words=_words(each),
         )
         for each in numbers
@@ -280,10 +237,6 @@ def _words(each: Number) -> str:
     return "; ".join(filter(None, [each.meaning, each.note, at]))
 
 
-def _interval(ends: tuple[float, float] | None, digits: int | None = None) -> str:
-    return "" if ends is None else interval(*ends, digits)
-
-
 def _way(higher: bool | None) -> str:
     return "" if higher is None else "higher is better" if higher else "lower is better"
 
@@ -299,7 +252,7 @@ def _compared(first: str, names: Sequence[str], rows: Sequence[Difference], note
     return Block(
         names=names,
         key=shown[0].key,
-        ends=f"{signed(shown[0].difference)} {interval(shown[0].low, shown[0].high)}",
+        ends=f"{signed(shown[0].difference)} {interval((shown[0].low, shown[0].high))}",
         verdict=verdict(shown[0]),
         notes=". ".join(filter(None, [counted, note[:1].upper() + note[1:]])),
         labels=axis.labels(),
@@ -310,7 +263,7 @@ def _compared(first: str, names: Sequence[str], rows: Sequence[Difference], note
                 way=_way(row.higher),
                 pair=[number(value) for value in row.values],
                 difference=signed(row.difference),
-                interval=interval(row.low, row.high),
+                interval=interval((row.low, row.high)),
                 verdict=verdict(row),
                 reach=axis.reach(row) if _is_share(row) else None,
             )
@@ -453,7 +406,7 @@ def _cell(value: Any, meter: bool, digits: int) -> list[Block]:
     if isinstance(value, list):
         return [_bar(each, f"d{place}", number(each, digits)) for place, each in enumerate(value, 1)]
     value, *ends = value if isinstance(value, tuple) else (value,)
-    reach = _interval((ends[0], ends[1]), digits) if ends and ends[0] is not None else ""
+    reach = interval((ends[0], ends[1]), digits) if ends and ends[0] is not None else ""
     return [_bar(value, "known" if meter and value is not None else "", number(value, digits), reach)]
 
 

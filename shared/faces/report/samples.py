@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from ...answers.answer import Answer, Decisions, Number, Worst
+from ...answers.thresholds import shown_threshold
 from ...metric.metric import Metric
 from ...ranking.counts import as_side
 from ...ranking.curves import auroc
 from ...ranking.operating_points import parse_point
 from ...ranking.roc import SAMPLE_OUTCOMES, SIDES
-from ...answers.thresholds import shown_threshold
 from ...written.files import write_file
 from ...written.results import KINDS, direction_of
+from ..numbers import number
 from ..plot import histogram_of, roc_of
 from .answer import report_html
 from .detection import ends_of
-from .frame import number
 from .pictures import photograph
 
 _SIDE = 256  # pixels of a picture
