@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import yaml
 
-from openworld_metrics.evaluation import evaluate_ood
+from openworld_metrics.suites import evaluate_ood
 from openworld_metrics.written.hub import to_eval_results
 
 HERE = Path(__file__).resolve().parent

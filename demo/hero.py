@@ -23,13 +23,16 @@ from playwright.sync_api import sync_playwright
 
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
-from openworld_metrics.evaluation.image_errors import detection_errors
-from openworld_metrics.reports.anomaly.pictures import outline, photo_html
-from openworld_metrics.reports.charts import histogram_svg
-from openworld_metrics.reports.detection.pictures import image_with_boxes
+from openworld_metrics.faces.drawing import NARROW
+from openworld_metrics.faces.plot import histogram_of
+from openworld_metrics.faces.report.detection import image_with_boxes
+from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
+from openworld_metrics.faces.report.pictures import outline, outline_size, photograph, picture_of
+from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.reading import Dataset
+from openworld_metrics.suites.image_errors import detection_errors
 
 ROOT = Path(__file__).resolve().parent.parent
-STYLE = ROOT / "shared" / "reports" / "frame" / "report.css"
 WIDTH, SCALE = 748, 1.6  # the README's column in pixels, and the image's pixels for each of them
 DETECTORS = {"knn": "knn", "energy": "energy", "softmax": "one_minus_msp"}
 COLORS = {"knn": "d3", "energy": "d2", "softmax": "d1"}
@@ -44,8 +47,7 @@ h2 { font-size: 17px; } h3 { font-size: 14px; }
 .scores .forest { width: 21%; } .scores svg { display: block; height: 22px; width: 100%; overflow: visible; }
 .scores b { font-size: 15px; } .say { font-size: 15px; margin-top: 4px; }
 .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
-.three svg text[transform] { display: none; }
-.three p { font-size: 13px; margin-top: 6px; } .three svg text { font-size: 15px; }
+.three p { font-size: 13px; margin-top: 6px; } .tiles { display: block; } .tile b { display: none; }
 .pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
 """
 
@@ -54,8 +56,7 @@ def main(folder: Path) -> None:
     """Compute, and take a screenshot in each theme."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     cards = f'{comparison()}<div class="three">{scores()}{boxes()}{maps()}</div>'
-    style = STYLE.read_text(encoding="utf-8") + _OWN_STYLE
-    html = f'<!doctype html><meta charset="utf-8"><style>{style}</style><main>{cards}</main>'
+    html = f'<!doctype html><meta charset="utf-8"><style>{style()}{_OWN_STYLE}</style><main>{cards}</main>'
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for theme in ("light", "dark"):
@@ -126,13 +127,14 @@ def scores() -> str:
     known = columns["knn"][columns["labels"] == 0]
     bench = OODBench(metrics=["fpr95tpr"], thresholds=True)
     at = bench.compute(predictions=columns["knn"], references=columns["labels"])["fpr95tpr_threshold"]
-    chart = histogram_svg("", {"known": known, "unknown": unknown}, at, unit="digit", said="Scores")
+    drawn = histogram_of({"known": as_side(known), "unknown": as_side(unknown)}, ("known", "unknown"))
+    drawing = rendered(chart(drawn, threshold=at, width=NARROW))
     caught, flagged = int((unknown > at).sum()), int((known > at).sum())
     words = (
         f'<i class="box unknown"></i><b>{caught}</b> of {len(unknown)} unknown caught,<br>'
         f'<i class="box known"></i><b>{flagged}</b> of {len(known)} known flagged'
     )
-    return f'<figure class="card"><h3>Scores: where to cut</h3>{chart}<p>{words}</p></figure>'
+    return f'<figure class="card"><h3>Scores: where to cut</h3>{drawing}<p>{words}</p></figure>'
 
 
 def boxes() -> str:
@@ -143,7 +145,8 @@ def boxes() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "canvas.png"
         pictures[CANVAS].save(path)
-        picture, _ = image_with_boxes(path, None, errors.boxes(CANVAS), names, "Digits with boxes", 420, 92)
+        dataset = Dataset(["Digits"], [], names, [path], [None], [0])
+        picture = picture_of(image_with_boxes(dataset, 0, errors.boxes(CANVAS), names, "with boxes", 420, 92))
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"
@@ -165,9 +168,10 @@ def maps() -> str:
         suite = AnomalySuite()
         at = suite.compute(predictions=[*score_maps.values()], references=[masks[name] for name in score_maps])
         above = {name: score_map > at["pixel_f1_max_threshold"] for name, score_map in score_maps.items()}
-        over = outline(masks[DEFECT], "defect") + outline(above[DEFECT], "flagged")
-        photograph = Path(folder) / "photographs" / f"{DEFECT}.jpg"
-        picture = photo_html(photograph, masks[DEFECT].shape, 420, "A flower with a defect", over)
+        paths = [("defect", outline(masks[DEFECT])), ("flagged", outline(above[DEFECT]))]
+        source, _ = photograph(Path(folder) / "photographs" / f"{DEFECT}.jpg", 420)
+        size = outline_size(masks[DEFECT].shape)
+        picture = Picture(source, "A flower with a defect", size, outlines=paths)
     covered = sum(int((above[name] & masks[name]).sum()) for name in masks)
     flagged = sum(int((above[name] & ~masks[name]).sum()) for name in masks)
     total = sum(int(mask.sum()) for mask in masks.values())
@@ -175,9 +179,10 @@ def maps() -> str:
     return card("Maps: what is covered", picture, words)
 
 
-def card(title: str, picture: str, words: str) -> str:
+def card(title: str, picture: Picture, words: str) -> str:
     """A picture that fills its frame, with a caption below."""
-    cropped = picture.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ')
+    shown = rendered(tiles([Tile("", [], [picture])]))
+    cropped = shown.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ')
     return f'<figure class="card"><h3>{title}</h3>{cropped}<p>{words}</p></figure>'
 
 

@@ -14,7 +14,7 @@ from demo.compute import Results
 from demo.curves import cut, region_overlap
 from demo.detection import OUTCOMES, outcomes
 from demo.digits import NUM_KNOWN
-from openworld_metrics.reports.colors import DETECTORS, EDGE, KNOWN, UNKNOWN
+from openworld_metrics.faces.palette import light
 
 _LIMIT = 0.3
 # colour and line style of each outcome, as in reports; only a missed object is a true box
@@ -22,8 +22,8 @@ _STYLES = dict(
     zip(
         OUTCOMES,
         (
-            *((KNOWN, "-"), (DETECTORS[0], "-"), (DETECTORS[1], "-"), (KNOWN, "-."), (UNKNOWN, "-")),
-            *((EDGE, "-"), ("black", "--")),
+            *((light("known"), "-"), (light("wrong"), "-"), (light("rejected"), ":"), (light("known"), "-.")),
+            *((light("unknown"), "-"), (light("edge"), "-"), (light("missed"), "--")),
         ),
     )
 )
@@ -33,8 +33,8 @@ def region_overlap_curve(ax: Axes, results: Results) -> None:
     """Draw the PRO curve, and shade the area up to the limit of 0.3, which AUPRO divides by the limit."""
     x, y = cut(region_overlap(results.anomalies), _LIMIT)
     value = results.metrics["anomaly_suite"][f"aupro@{_LIMIT}"]
-    ax.plot(x, y, color=DETECTORS[0], label="per-region overlap (PRO)")
-    ax.fill_between(x, y, color=DETECTORS[0], alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
+    ax.plot(x, y, color=light("d1"), label="per-region overlap (PRO)")
+    ax.fill_between(x, y, color=light("d1"), alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
     ax.axvline(_LIMIT, color="black", ls="--", label=f"limit: FPR = {_LIMIT}")
     ax.set(xlabel="FPR of the normal pixels", ylabel="mean share of a defect that is found")
     ax.set(xlim=(0, 0.31), ylim=(0, 1.02))

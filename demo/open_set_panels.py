@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from demo.compute import KS, Results, load
 from demo.curves import correct_classification, open_set_counts, roc
 from demo.digits import NUM_KNOWN
+from openworld_metrics.faces.palette import light
 from openworld_metrics.ranking.counts import Counts
-from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, UNKNOWN
 
-FIRST, SECOND, *_ = DETECTORS
+FIRST, SECOND, EDGE, INK, KNOWN, UNKNOWN = map(light, ("d1", "d2", "edge", "ink", "known", "unknown"))
 _SCORE = "open-set score: −(largest logit)"
 _TPR = 0.95
 

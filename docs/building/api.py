@@ -24,7 +24,8 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
             "From files or a model to numbers": "openworld_metrics.evaluation",
             "Readers of files": "openworld_metrics.reading",
             "Writers": "openworld_metrics.written",
-            "Reports": "openworld_metrics.reports",
+            "Reports": "openworld_metrics.faces.report",
+            "Plots": "openworld_metrics.faces.plot",
         },
     ),
     "integrations": (

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from demo import compute as demo_compute, image_panels, open_set_panels
 from openworld_metrics import OODBench, compare, oscr_curve
 from openworld_metrics.faces.page.credits import CHINA, DIGITS, EXAMPLES, FLOWER
-from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
-from openworld_metrics.reports.colors import DETECTORS, EDGE, INK, KNOWN, LINE, QUIET, UNKNOWN
+from openworld_metrics.faces.palette import light
+from openworld_metrics.faces.plot import draw_differences, draw_intervals, draw_oscr
 from openworld_metrics.scores import max_logit, msp
 
 PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
@@ -37,9 +37,9 @@ STYLE: Any = {
 }
 # colours that `assets/style.css` also defines for dark pages
 TOKENS = {
-    INK: "ink", QUIET: "quiet", EDGE: "edge", KNOWN: "known", UNKNOWN: "unknown",
-    **{color: f"d{i}" for i, color in enumerate(DETECTORS[:3], 1)},
-}  # fmt: skip
+    light("ink2"): "quiet",
+    **{light(role): role for role in ("ink", "edge", "known", "unknown", "d1", "d2", "d3")},
+}
 Draw = Callable[[Any, Any], None]
 
 
@@ -100,7 +100,7 @@ def _law(figure: Any, _results: Any) -> None:
     parts = {"one batch": first, "+ another": second, "= all": first + second}
     for panel, (title, scores) in zip(panels, parts.items(), strict=True):
         counts = [scores.count(value) for value in values]
-        panel.bar(range(len(values)), counts, color=KNOWN, width=0.6)
+        panel.bar(range(len(values)), counts, color=light("known"), width=0.6)
         panel.bar_label(panel.containers[0])
         panel.set(title=title, xlabel="score", yticks=[])
         panel.margins(y=0.2)  # room for the numbers
@@ -189,7 +189,7 @@ def _figure(svg: str, caption: str) -> str:
 
 def as_part(svg: str, label: str) -> str:
     """An SVG file inlined in a page: black and ink take the text colour, other colours follow the page's theme."""
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace(LINE, "#88888855")
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace(light("line"), "#88888855")
     for color, token in TOKENS.items():
         svg = svg.replace(color, f"var(--drawn-{token}, {color})")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

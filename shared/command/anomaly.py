@@ -10,29 +10,27 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..evaluation.anomaly import evaluate_maps
-from ..evaluation.anomaly_comparison import compared_runs
-from ..evaluation.anomaly_intervals import RESAMPLES, quick_options, without_intervals
-from ..evaluation.anomaly_text import per_image_csv, save_anomaly_results
-from ..evaluation.category_options import needs_masks
-from ..evaluation.detection import check_ending
-from ..evaluation.differences import differences
+from ..faces.summaries import check_ending, described, save_anomaly_results
+from ..faces.terminal import aligned, comparison_text, has_colour, joined, printed, quiet, results_text, strong, width
+from ..metric.numbers import number_text, with_arrow
+from ..metric.results import Rate, Summary
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems
 from ..reading.maps.pairing import list_models
-from ..reports.anomaly.numbers import numbers_of_runs, with_image_intervals
+from ..reports.anomaly.numbers import Numbers, numbers_of_runs, with_image_intervals
 from ..reports.anomaly.report import write_anomaly_report
 from ..reports.page import check_report_folder
-from ..written.atomic import write_file
-from ..written.results import as_json
+from ..suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps, images_table, needs_masks
+from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
+from ..written.files import csv_text, write_file
+from ..written.results import KINDS, as_json
+from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
 from .fitted import fitted_thresholds, is_fitted
-from .flags import MetricCommand
-from .messages import one_line, warn
-from .options import FOLDER, read_options
-from .outputs import check_outputs, deliver, on_terminal, show
-from .printing import PRINTED, form_of, printing
-from .terminal.maps import anomaly_text
+from .intervals import model_names
+from .messages import on_terminal, one_line, show, warn
+from .options import MetricCommand, read_options
 
+_COLUMNS = 5  # rates in the table by category
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
 \b
@@ -137,7 +135,7 @@ def anomaly(
     if report is not None:
         page = partial(write_anomaly_report, first, report, other=other, comparison=comparison, numbers=numbers)
         writes.append(partial(page, progress=True))
-    text = anomaly_text(numbers, results.get("comparison"), percent) if form == "text" else as_json(results)
+    text = _text(numbers, results.get("comparison"), percent) if form == "text" else as_json(results)
     deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
@@ -196,3 +194,104 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
     show(f"no problems: {count:,} images of {models[0].data.layout_name}")
     for text in dict.fromkeys(model.census.text() for model in models if model.census.left_out):
         show(f"left out: {text}")
+
+
+def _text(numbers: Numbers, differences: Mapping[str, Any] | None, percent: bool) -> str:
+    """A row for each rate, or for its mean over the categories, and a table by category.
+
+    Parameters: numbers, with the intervals to show; differences of two models, which the rows are then of; percent,
+    whether rates are times 100.
+    """
+    results, names = numbers.results, numbers.results["groups"]["group"]
+    leaves = [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+    kind = "categories" if leaves == names else "groups"
+    means = f", means over {len(leaves)} {kind}" if len(leaves) > 1 else ""
+    lines = [f"by {'category' if leaves == names else 'group'}: --save, --report"] if means else []
+    about, note = f"{described(results)}{means}", "\n".join([*_on_intervals(numbers), *lines])
+    colour = has_colour()
+    shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": colour}
+    if differences is not None:
+        folders = [each["evaluation"]["maps"] for each in (results, numbers.other or results)]
+        table, models = _with_intervals(differences, numbers.comparison), model_names(*folders)
+        level = results["evaluation"]["options"]["confidence_level"] or LEVEL
+        rows = comparison_text(table, models, kinds=results[KINDS], level=level, **shown)
+        return joined(about, joined(rows, printed(quiet(note), colour=colour), by="\n"))
+    summary = Summary({key: _rate(numbers, key) for key in numbers.keys})
+    if not means:
+        return results_text("anomaly", about, summary, note, **shown)
+    means_of_rates = results_text("anomaly", about, summary, **shown)
+    categories = _by_category(numbers, percent, colour)
+    return joined(means_of_rates, joined(categories, printed(quiet(note), colour=colour), by="\n"))
+
+
+def _on_intervals(numbers: Numbers) -> list[str]:
+    """How the intervals were computed, and how to get those that are not there."""
+    if numbers.intervals == "none":
+        return [f"intervals: --confidence-level {LEVEL}"]
+    more = f"; of all rates: --confidence-level {LEVEL}" if numbers.of_images_only else ""
+    return [f"intervals {numbers.intervals}{more}"]
+
+
+def _with_intervals(differences: Mapping[str, Any], comparison: Mapping[str, Any] | None) -> dict[str, list[Any]]:
+    """The differences of all rates, with the intervals of those that a comparison has."""
+    sure = {key: i for i, key in enumerate(comparison["key"])} if comparison is not None else {}
+    ends = {end: comparison[end] for end in ENDS} if comparison is not None and "low" in comparison else {}
+    keys = differences["key"]
+    table = {name: differences[name] for name in ("key", "first", "second", "difference")}
+    return table | {end: [column[sure[key]] if key in sure else None for key in keys] for end, column in ends.items()}
+
+
+def _rate(numbers: Numbers, key: str) -> Rate:
+    """A rate with its interval and, if there is one category, its threshold."""
+    results, kind = numbers.results, numbers.results[KINDS][key]
+    low, high = (results.get(f"{key}_{end}") for end in ("low", "high"))
+    thresholds = results["groups"].get(f"{key}_threshold", ())
+    return Rate(
+        results[key],
+        kind["higher"],
+        kind["share"],
+        error=results.get(f"{key}_error"),
+        threshold=thresholds[0] if len(thresholds) == 1 else None,
+        interval=None if low is None or high is None else (low, high),
+    )
+
+
+def _by_category(numbers: Numbers, percent: bool, colour: bool) -> str:
+    """The most important rates of each category, as many as fit a line."""
+    table, keys = numbers.results["groups"], numbers.keys[:_COLUMNS]
+    heads = [quiet(with_arrow(key, numbers.higher(key))) for key in keys]
+    rows = [
+        [strong(name), str(images), *(_cell(numbers, key, table[key][i], percent) for key in keys)]
+        for i, (name, images) in enumerate(zip(table["group"], table["images"]))
+    ]
+    return aligned([[quiet("category"), quiet("images"), *heads], *rows], colour=colour)
+
+
+def _cell(numbers: Numbers, key: str, value: Any, percent: bool) -> str:
+    share = percent and numbers.results[KINDS][key]["share"]
+    return number_text(value, percent=share)
+
+
+def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
+    """CSV with a line for each row of `images_table` and its files: the map, and the masks, separated by semicolons.
+
+    Parameters: run, of a model with tables; other, the run of another model on the same images, which adds its columns
+    and its map. Undefined values, such as the IoU of two empty masks, are left empty.
+    """
+    table, files = images_table(run), _files_of(run)
+    places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
+    columns = {**table, "map": [run.listed.archives.named(str(files[place].map_file)) for place in places]}
+    columns["mask"] = [run.listed.archives.named(";".join(map(str, files[place].image.masks))) for place in places]
+    if other:
+        theirs, maps = images_table(other), _files_of(other)
+        at = {row: i for i, row in enumerate(zip(theirs["group"], theirs["image"]))}
+        order = [at[row] for row in zip(table["group"], table["image"])]
+        own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
+        columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
+        columns["other_map"] = [other.listed.archives.named(str(maps[place].map_file)) for place in places]
+    return csv_text([columns, *zip(*columns.values())])
+
+
+def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:
+    """The images of a run, by category and name."""
+    return {image.image.key: image for image in run.images}

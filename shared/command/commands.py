@@ -8,7 +8,7 @@ from types import MappingProxyType
 import click
 
 from .interrupts import quiet_ctrl_c
-from .outputs import show
+from .messages import show
 
 # the module of each command, and its name there
 COMMANDS = MappingProxyType(

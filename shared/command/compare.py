@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,21 +11,28 @@ from typing import Any
 import click
 
 from ..comparison import SHARED, compare as compare_models
+from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import METRICS, metric_class
 from ..metric.signature import signed
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
 from ..reports.forest import draw_differences
-from ..reports.terminal.comparison import comparison_text
 from ..scores import SCORES
 from ..written.results import as_json
-from .files import check_json_and_picture, files_of, named_score, naming_files
-from .flags import INTERVALS, MetricCommand
-from .options import read_options
-from .outputs import deliver, saving
-from .printing import PRINTED, form_of, printing
-from .terminal.people import for_people, model_names, width
+from .files import (
+    PRINTED,
+    check_json_and_picture,
+    deliver,
+    files_of,
+    form_of,
+    named_score,
+    naming_files,
+    printing,
+    saving,
+)
+from .intervals import model_names
+from .options import INTERVALS, MetricCommand, read_options
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
 
@@ -123,9 +130,13 @@ def compare(
     writes = saving(save, {**table, **signed(metric, metric.loaded_options)})
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}: {names[0]} − {names[1]}", models=names))
-    lay_out = partial(comparison_text, table, names, level=confidence_level, percent=percent, width=width())
-    note = f"\n{n_resamples:,} paired resamples"
-    deliver(for_people(lambda paint: lay_out(paint=paint) + note) if form == "text" else as_json(table), *writes)
+    deliver(_text(table, names, confidence_level, n_resamples, percent) if form == "text" else as_json(table), *writes)
+
+
+def _text(table: Mapping[str, Any], names: tuple[str, str], level: float, n_resamples: int, percent: bool) -> str:
+    colour = has_colour()
+    rows = comparison_text(table, names, level=level, percent=percent, width=width(), colour=colour)
+    return joined(rows, printed(quiet(f"{n_resamples:,} paired resamples"), colour=colour), by="\n")
 
 
 def _own(column: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from ..evaluation.samples import SAMPLES, samples_of
+from ..faces.leaderboard import samples_of
+from ..faces.terminal import has_colour, results_text, width
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
@@ -20,18 +21,24 @@ from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
 from ..reports.plots import draw, sides_of
-from ..reports.terminal.results import results_text
 from ..scores import SCORES
-from ..written.flat import KINDS
-from ..written.results import as_json
-from .files import check_json_and_picture, files_of, named_score, naming_files
-from .flags import MetricCommand
-from .messages import say, say_sign, warn_of_idle_options
-from .options import FOLDER, read_options
-from .outputs import deliver, on_terminal, saving, show
-from .printing import PRINTED, form_of, printing
+from ..written.results import KINDS, SAMPLES, as_json
+from .files import (
+    FOLDER,
+    PRINTED,
+    check_json_and_picture,
+    deliver,
+    files_of,
+    form_of,
+    named_score,
+    naming_files,
+    printing,
+    saving,
+)
+from .intervals import with_quick_intervals, without_intervals
+from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
+from .options import MetricCommand, read_options
 from .report import check_report, error_report
-from .terminal.people import for_people, width, with_quick_intervals, without_intervals
 
 IMAGES = ("image_scores", "image_labels", "samples")
 COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
@@ -149,8 +156,8 @@ def compute(
     if plot is not None:
         writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
-    lay_out = partial(results_text, name, about, shown, note, percent=percent, width=width())
-    text = for_people(lambda paint: lay_out(paint=paint)) if form == "text" else as_json(results)
+    drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
+    text = results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results)
     deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")

@@ -7,7 +7,7 @@ import click
 from ..loading import METRICS, script
 from ..reading.read import takes
 from ..texts import texts
-from .outputs import show
+from .messages import show
 
 
 @click.command("list")

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
+from ..detection.closed_set import closed_set_note
+from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation.detection import (
+from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
+from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
+from ..integrations.ultralytics import OpenSetValidator
+from ..metric.numbers import DIGITS
+from ..reading.boxes.classes import aliases_of, class_ids, means_unknown
+from ..reading.boxes.dataset import Detections, labels_of
+from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
+from ..reading.boxes.yolo import YAML, class_names, read_yaml
+from ..reading.census import Census
+from ..reading.reasons import some
+from ..reports.detection.report import write_report
+from ..suites.detection import (
     DEFAULT_CONF,
-    LEFT_OUT,
-    check_ending,
+    Summarise,
+    class_options,
     compare_detections,
     evaluate_detections,
-    save_results,
+    limit_note,
+    says_unknown,
 )
-from ..reports.detection.report import write_report
-from ..written.atomic import check_file, check_folder, nearest_folder
-from ..written.results import as_json
-from .detections import (
-    files_read,
-    from_files,
-    from_model,
-    left_out,
-    place_text,
-    places_of_references,
-    warn_of_confidences,
-    warn_of_limit,
-    warn_of_unnamed,
-)
+from ..written.files import check_file, check_folder, nearest_folder
+from ..written.results import KINDS, as_json
+from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
 from .fitted import Threshold
-from .flags import MetricCommand
-from .options import FOLDER
-from .outputs import check_outputs, deliver, on_terminal, show
-from .printing import PRINTED, form_of, printing
-from .terminal.detectors import detection_text
-from .terminal.people import QuickIntervals
+from .intervals import LEVEL, QuickIntervals, model_names
+from .messages import on_terminal, show, warn
+from .options import MetricCommand, read_options
 
+# the detections of one detector or of two, known classes, results of the first, options
+Run = tuple[list[Detections], list[int], Any, dict[str, Any]]
+_IOU_OF_A_MODEL = (
+    "--iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
+    " boxes are matched at --iou-threshold"
+)
 _HELP = """Evaluate a detector where some objects are of unknown classes.
 
 From files, as in
@@ -138,8 +145,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=data)
         writes.append(partial(drawn, progress=True, **options))
     level = options.get("confidence_level")
-    lay_out = partial(detection_text, results, (first, second), level, quick, percent=arguments["percent"])
-    deliver(lay_out() if form == "text" else as_json(results), *writes)
+    text = _text(results, (first, second), level, quick, arguments["percent"]) if form == "text" else as_json(results)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
@@ -154,3 +161,204 @@ def _short_names(places: Sequence[str]) -> list[str]:
         return [*places]
     parts = zip(*(Path(place).parts[::-1] for place in places))
     return next(([*several] for several in parts if len({*several}) > 1), [*places])
+
+
+def _text(
+    results: Mapping[str, Any],
+    places: tuple[str, str | None],
+    level: float | None,
+    quick: QuickIntervals,
+    percent: bool,
+) -> str:
+    """The results of one detector, or of two, with a row for each metric and the better detector below.
+
+    A single detector has intervals if they are quick; with two, those of the differences say more.
+    """
+    first, second = places
+    alone = {name: value for name, value in results.items() if name != "comparison"}
+    shown: dict[str, Any] = {"percent": percent, "colour": has_colour()}
+    if "comparison" not in results or second is None:
+        openset = results["openset_metrics"]
+        rates = {
+            key: value
+            for key, value in (quick.results or {}).items()
+            if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
+        }
+        alone["openset_metrics"] = {**openset, **rates}
+        return joined(summary(alone, digits=DIGITS, **shown), printed(quiet(quick.note), colour=has_colour()))
+    names = model_names(first, second)
+    shown |= {"kinds": results[KINDS], "level": level or LEVEL, "width": width()}
+    own = summary(alone, percent, digits=DIGITS, colour=has_colour())
+    return joined(own, comparison_text(results["comparison"], names, **shown))
+
+
+def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Warn of a predicted class that is neither in the data set nor "unknown"."""
+    seen = labels_of(detections.predictions) - labels_of(detections.dataset.references)
+    unnamed = sorted(seen - {*known, *detections.dataset.classes, options["unknown_class_id"]})
+    if unnamed:
+        warn(
+            f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
+            f" ({options['unknown_class_id']}); it counts as a false known object"
+        )
+
+
+def warn_of_confidences(detections: Any, lowest: float) -> None:
+    """Warn of confidences below 0, such as logits, and of predictions that are all left out."""
+    confidences = np.concatenate([np.zeros(0), *(boxes["scores"] for boxes in detections.predictions)])
+    negative = np.count_nonzero(confidences < 0)
+    if negative:
+        some = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
+        warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
+    elif len(confidences) and confidences.max() < lowest:
+        warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
+
+
+def left_out(detections: Sequence[Detections]) -> str:
+    """Say which images, files and boxes of the references and of the predictions are left out, and why."""
+    text = Census.of([detections[0].dataset.census, *(one.census for one in detections)]).text()
+    if text:
+        warn(f"left out: {text}")
+    return text
+
+
+def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Warn of standard metrics that COCO's limit of predictions would change."""
+    note = limit_note(results, detections, known, **options)
+    if note:
+        warn(note)
+
+
+def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], options: Mapping[str, Any]) -> None:
+    """Warn of classes with two spellings, of one that is unknown by its name, and of predictions that cannot be."""
+    classes, words = several[0].dataset.classes, _words(arguments["names"])
+    names = read_names(words) if words else {}
+    known = [*_words(arguments["known_classes"]), *_words(arguments["previously_known"])]
+    aliases = aliases_of(known, classes.values())
+    for one in several:
+        aliases |= one.aliases
+    if aliases:
+        pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
+        warn(f"classes that COCO and Pascal VOC spell differently count as one: {pairs}")
+    unknown = [i for i, name in names.items() if means_unknown(name)]
+    unknown += [i for i in classes if i == options["unknown_class_id"] and means_unknown(classes[i])]
+    if arguments["unknown_id"] is None and unknown:
+        name = {**classes, **names}[unknown[0]]
+        warn(f"class {unknown[0]}, {name!r}, is taken for the unknown class; --unknown-id N sets another")
+    if not any(says_unknown(one, options) for one in several):
+        warn(closed_set_note("--unknown-id", "--unknown-below"))
+
+
+def places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
+    """The places of the references. Raises UsageError for arguments that exclude each other."""
+    data = [arguments["data"]] if arguments["data"] else []
+    references = [*arguments["references"]] or data
+    if arguments["max_detections"] is not None and not arguments["standard"]:
+        raise click.UsageError("expected no --max-detections with --no-standard, which computes no mAP")
+    if arguments["model"] is None:
+        if not arguments["predictions"] or not references or (arguments["references"] and data):
+            raise click.UsageError("expected --predictions and --references, or --model and --data")
+        return references
+    data = data or references
+    if len(data) != 1 or Path(data[0]).suffix not in YAML:
+        raise click.UsageError("expected --data data.yaml with --model")
+    for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
+        if arguments[name]:
+            raise click.UsageError(
+                f"expected no --{name.replace('_', '-')} with --model, got {place_text(arguments[name])}"
+            )
+    return data
+
+
+def place_text(places: str | Sequence[str]) -> str:
+    """The places of an input in words.
+
+    >>> place_text("runs"), place_text(["a.txt", "b.txt", "c.txt"])
+    ('runs', 'a.txt and 2 more')
+    """
+    return some([places] if isinstance(places, str) else places, 1)
+
+
+def files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:
+    """The input files with the suffix of an output."""
+    yield from map(Path, _words(arguments["names"]))
+    yield from map(Path, filter(None, [arguments["image_set"]]))
+    for place in (*arguments["predictions"], *arguments["compare"], *references):
+        yield from texts_read(place, arguments["split"] or "val")
+
+
+def from_files(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
+    """Read the detections of one detector, or of two, from the files in the arguments, and compute their results."""
+    names = _words(arguments["names"])
+    reading = read_boxes(
+        {name: arguments[name] for name in ("predictions", "compare") if arguments[name]},
+        references,
+        images=arguments["images"],
+        split=arguments["split"],
+        image_set=arguments["image_set"],
+        names=names or None,
+        unknown_class_id=arguments["unknown_id"],
+        one_based=not arguments["voc_from_zero"],
+        score_field=arguments["score_field"],
+        leave_out=arguments["leave_out"],
+    )
+    both = [*reading.detections.values()]
+    classes = reading.classes
+    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    if any(one.unknown_class_id is not None for one in both):
+        options["unknown_class_id"] = None  # it may be another class of the data set
+    options = class_options({**options, "known_classes": known}, *both)
+    known = options.pop("known_classes")
+    if any(says_unknown(one, options) for one in both):  # the other detector, too, is asked for unknown objects
+        both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
+    results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
+    _warn_of_names(arguments, both, options)
+    own = next((one.unknown_class_id for one in reading.detections.values() if one.unknown_class_id is not None), -1)
+    if arguments["unknown_id"] is None and not names and own != -1 and own not in classes:
+        warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
+    if both[0].dataset.relative:
+        warn(RELATIVE)
+    if arguments["iou"] is not None:
+        warn(_IOU_OF_A_MODEL)
+    return both, known, results, options
+
+
+def from_model(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
+    """Run a model on the data set, and compute the results of its detections."""
+    (data,) = references
+    classes = class_names(read_yaml(Path(data)), Path(data))
+    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    iou = 0.6 if arguments["iou"] is None else arguments["iou"]
+    options.pop("conf_threshold")
+    validator = OpenSetValidator(arguments["model"], data, known, conf=arguments["conf"], iou=iou, **options)
+    results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
+    detections = [one for one in [validator.detections] if one is not None]
+    _warn_of_names(arguments, detections, validator.options)
+    return detections, known, results, validator.options
+
+
+def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
+    limits = {name: arguments[name] for name in ("standard", "max_detections")}
+    return {**limits, "progress": True, "summarise": summarise}
+
+
+def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+    """The options of the metric among the arguments."""
+    options: dict[str, Any] = {"unknown_class_id": arguments["unknown_id"], "conf_threshold": arguments["conf"]}
+    if arguments["previously_known"]:
+        options["previously_known"] = class_ids(_words(arguments["previously_known"]), classes)
+    flags = {**arguments, "known_classes": None, "previously_known": None}  # may be names, which are read elsewhere
+    more = read_options(OpenSetDetection, arguments["more"], flags)
+    for name in ("known_classes", "box_format"):
+        if name in more:
+            raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
+    options |= more
+    threshold = options.get("iou_threshold", OpenSetDetection.iou_threshold)
+    if arguments["report"] is not None and isinstance(threshold, (int, float)) and threshold < NEARBY:
+        raise click.UsageError(f"--report: expected an --iou-threshold of at least 0.1, got {threshold}")
+    return options
+
+
+def _words(words: Sequence[str]) -> list[str]:
+    """The words of a list option, also split at commas."""
+    return [word.strip() for part in words for word in part.split(",") if word.strip()]

@@ -1,9 +1,10 @@
-"""The files that a command reads columns from and writes to."""
+"""The files that a command reads and writes, and how results are printed: checked before the computation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,23 @@ from ..reading.reasons import with_text
 from ..reading.rows.inputs import file_of
 from ..reports.plots import check_picture
 from ..scores import SCORES
-from .outputs import check_outputs
+from ..written.files import check_file, write_file
+from ..written.results import as_json
+from .messages import on_terminal, show
+
+PRINTED = ("text", "json")
+
+
+class _Folder(click.Path):
+    """A folder to write to; an empty name, which would mean the current folder, is an error."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "":
+            self.fail("expected a folder, got an empty name", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FOLDER = _Folder(file_okay=False, path_type=Path)
 
 
 def files_of(places: Mapping[str, str]) -> Iterator[Path]:
@@ -62,3 +79,53 @@ def naming_files(places: Mapping[str, str]) -> Iterator[None]:
         if place is None:
             raise
         raise with_text(error, f"{place}: {error}") from error
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]]) -> None:
+    """Raise OSError or ValueError for an output that cannot be written, or is also an input.
+
+    Parameters: outputs, the files to write; inputs, a function that lists the files to read, called only if an output
+    exists.
+    """
+    there = []
+    for path in outputs:
+        check_file(path)
+        there += [path] if path.exists() else []
+    for path in inputs() if there else ():
+        for output in there:
+            if path.exists() and path.samefile(output):
+                raise ValueError(f"{output}: expected another file to write to, got one that is read")
+
+
+def saving(save: Path | None, results: Mapping[str, Any]) -> list[Callable[[], object]]:
+    """The functions for `deliver` that write results to a .json; none without a file."""
+    return [] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]
+
+
+def deliver(text: str, *writes: Callable[[], object]) -> None:
+    """Print results and then write them, each even if another fails. Raises the last error."""
+    with ExitStack() as rest:
+        for write in reversed(writes):
+            rest.callback(write)
+        show(text)
+
+
+def printing(*forms: str, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The flags --format, one of the forms, and --percent, as parameters `form` and `percent` of a command."""
+    help_text = "How to print." if default is not None else "How to print.  [default: by the terminal]"
+    of_form = click.option(
+        "--format", "form", type=click.Choice(forms), default=default, show_default=default is not None, help=help_text
+    )
+    of_percent = click.option("--percent", is_flag=True, help="Rates times 100, in a text or a table.")
+    return lambda command: of_form(of_percent(command))
+
+
+def form_of(form: str | None, percent: bool) -> str:
+    """The form of the output: as chosen, else text on a terminal or with --percent, else JSON.
+
+    Raises UsageError for percent in JSON.
+    """
+    form = form or ("text" if percent or on_terminal() else "json")
+    if percent and form == "json":
+        raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
+    return form

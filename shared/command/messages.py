@@ -1,22 +1,48 @@
-"""Messages for users: errors are one line, and no text holds control characters."""
+"""Output of a command: results and, on standard error, warnings, notes and errors in a line each, and progress."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import click
 
+from ..faces.terminal import Painted, printable
 from ..metric.metric import Metric
 from ..reading.reading import Reading
 from ..reading.reasons import out_of_memory, reason
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.recognised import wrong_way
-from .terminal.waiting import end_waiting
 
 LONGEST = 500  # characters of a line
 _NAME = "openworld-metrics: "
 _TAIL = 150
+_AFTER, _EVERY = 2.0, 0.5  # seconds
+_CLEAR = "\r\x1b[K"
+
+
+def on_terminal() -> bool:
+    """Whether results are printed on a terminal, rather than for a program."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def show(text: str) -> None:
+    """Print a text. Raises OSError or ValueError if that fails."""
+    if sys.stdout is None:
+        raise ValueError("standard output: expected it to be open, got it closed")
+    end_waiting()
+    try:
+        click.echo(text if isinstance(text, Painted) else printable(text))
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            # the rest of the buffer would fail once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise OSError(error.errno, error.strerror, "standard output") from error
+        raise
 
 
 def warn(text: str) -> None:
@@ -73,13 +99,6 @@ def one_line(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - _TAIL - 3]} … {line[-_TAIL:]}"
 
 
-def printable(text: str) -> str:
-    """A text with escapes in place of control characters, except line ends."""
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def explain(error: Exception) -> str:
     """The message of an error for the user; for a bug of the package, it begins with the type of the error."""
     if isinstance(error, click.ClickException):
@@ -90,3 +109,56 @@ def explain(error: Exception) -> str:
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)) or out_of_memory(error):
         return reason(error)
     return f"{type(error).__name__}: {reason(error)}"  # a bug of the package
+
+
+class _Line:
+    """A line on standard error that says how long the work has taken, rewritten by a thread."""
+
+    def __init__(self, words: str) -> None:
+        self._words, self._start, self._drawn = words, time.monotonic(), False
+        self._ended, self._lock = threading.Event(), threading.Lock()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        wait = _AFTER
+        while not self._ended.wait(wait):
+            wait = _EVERY
+            with self._lock:
+                if not self._ended.is_set() and not _bars():
+                    sys.stderr.write(f"{_CLEAR}{self._words}, {time.monotonic() - self._start:.0f} s")
+                    sys.stderr.flush()
+                    self._drawn = True
+
+    def end(self) -> None:
+        """Remove the line for good."""
+        with self._lock:
+            if self._drawn and not self._ended.is_set() and not _bars():
+                sys.stderr.write(_CLEAR)
+                sys.stderr.flush()
+            self._ended.set()
+
+
+_lines: list[_Line] = []
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[None]:
+    """Show a progress line while the body runs, if standard error is a terminal that can rewrite a line."""
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        _lines.append(_Line(words))
+    try:
+        yield
+    finally:
+        end_waiting()
+
+
+def end_waiting() -> None:
+    """Remove the progress line, if there is one, before other text is printed."""
+    while _lines:
+        _lines.pop().end()
+
+
+def _bars() -> bool:
+    """Whether a progress bar of tqdm occupies the line."""
+    tqdm = sys.modules.get("tqdm")
+    return bool(tqdm is not None and getattr(tqdm.tqdm, "_instances", ()))

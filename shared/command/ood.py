@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..evaluation.ood_suite import SUITE_METRICS, ood_summary
-from ..evaluation.samples import SAMPLES, samples_of
+from ..faces.leaderboard import samples_of
+from ..faces.tables import FORMS, make_table, render
+from ..faces.terminal import has_colour, results_text, width
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.rows.inputs import file_of, split_place
 from ..reading.rows.scores import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..reports.rendering import FORMS, render
-from ..reports.tables import make_table
-from ..reports.terminal.results import results_text
-from ..written.results import as_json
-from .files import check_json_and_picture
+from ..suites.ood import SUITE_METRICS, ood_summary
+from ..written.results import SAMPLES, as_json
+from .files import check_json_and_picture, deliver, form_of, printing, saving
 from .fitted import Threshold
-from .flags import INTERVALS, MetricCommand
-from .messages import say_negated, warn, warn_of_idle_options
-from .options import read_options
-from .outputs import deliver, on_terminal, saving
-from .printing import form_of, printing
-from .terminal.people import for_people, width, with_quick_intervals, without_intervals
+from .intervals import with_quick_intervals, without_intervals
+from .messages import on_terminal, say_negated, warn, warn_of_idle_options
+from .options import INTERVALS, MetricCommand, read_options
 
 _HELP = """Compare each of several OOD sets with the known samples, from files of scores.
 
@@ -111,8 +106,11 @@ def ood(
     summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
     note = "; ".join(filter(None, notes))
-    lay_out = partial(results_text, "ood", f"known: {known}", shown, note, percent=percent, width=width())
-    text = for_people(lambda paint: lay_out(paint=paint)) if for_reading else _text(results, known, form, percent)
+    if for_reading:
+        drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
+        text = results_text("ood", f"known: {known}", shown, note, **drawn)
+    else:
+        text = _text(results, known, form, percent)
     deliver(text, *saving(save, {**results, **summary.record(), **kept}))
 
 

@@ -1,29 +1,116 @@
-"""Read options of a metric from the command line, as KEY=VALUE or from flags."""
+"""Options of a metric on the command line: a flag for each, with help from its script, and KEY=VALUE."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import re
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import click
 
+from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
+from ..texts import texts
 from .fitted import with_numbers
+from .messages import waiting
+
+INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
+_ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
 
 
-class _Folder(click.Path):
-    """A folder to write to; an empty name, which would mean the current folder, is an error."""
+class WaitingCommand(click.Command):
+    """A command that shows a progress line on a terminal if it takes long."""
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value == "":
-            self.fail("expected a folder, got an empty name", param, ctx)
-        return super().convert(value, param, ctx)
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with waiting(f"{ctx.info_name}: working"):
+            return super().invoke(ctx)
 
 
-FOLDER = _Folder(file_okay=False, path_type=Path)
+class MetricCommand(WaitingCommand):
+    """A command with a flag for each option of a metric: `metric`, or the metric named by an argument.
+
+    metric: the metric; None if it is the argument NAME
+    only, but: the options that get a flag, by default all; options without a flag, since the command has its own
+    lists: flags of the command that take all words up to the next flag, as in --known-classes 0 1 2; flags of `metric`
+        do so too
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        metric: type[Metric] | None = None,
+        only: Collection[str] | None = None,
+        but: Collection[str] = (),
+        lists: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.metric, self.only, self.but, self.lists = metric, only, but, lists
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the metric first, since the flags depend on it."""
+        names = [arg for arg in args if arg in METRICS] if self.metric is None else []
+        metric = metric_class(names[0]) if names else self.metric
+        flags = ctx.meta[__name__] = [] if metric is None else self._flags(metric)
+        lists = [] if self.metric is None else [*self.lists, *(flag.opts[0] for flag in flags if flag.multiple)]
+        return super().parse_args(ctx, _repeated(args, lists))
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters of the command, with the metric's flags before --help; these replace flags of equal name."""
+        *params, help_option = super().get_params(ctx)
+        flags = ctx.meta.get(__name__, [])
+        names = {flag.name for flag in flags}
+        return [*(param for param in params if param.name not in names), *flags, help_option]
+
+    def _flags(self, metric: type[Metric]) -> list[MetricFlag]:
+        names = metric.options if self.only is None else self.only
+        return [MetricFlag(metric, name) for name in names if name not in self.but]
+
+
+class MetricFlag(click.Option):
+    """A flag for an option of a metric: --name and --no-name, or --name with comma-separated words."""
+
+    def __init__(self, metric: type[Metric], name: str) -> None:
+        self.metric = metric
+        flag, default = name.replace("_", "-"), metric.options[name]
+        if isinstance(default, bool):
+            super().__init__([f"--{flag}/--no-{flag}", name], default=None)
+        else:
+            several = isinstance(default, (list, tuple))
+            super().__init__([f"--{flag}", name], multiple=True, metavar="VALUE,…" if several else "VALUE")
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The flag and its help, which is read only on demand."""
+        self.help = option_help(self.metric, str(self.name))
+        return super().get_help_record(ctx)
+
+
+def option_help(metric: type[Metric], name: str) -> str:
+    """The help of an option, from its metric's script; options that share an entry refer to the first of them."""
+    for names, text in _ENTRY.findall(texts(script(metric.name)).inputs):
+        first, *others = names.split(", ")
+        if name == first:
+            return " ".join(text.split())
+        if name in others:
+            return f"See --{first.replace('_', '-')}."
+    return ""
+
+
+def _repeated(args: Sequence[str], lists: Collection[str]) -> list[str]:
+    """The arguments with each list flag repeated before each of its words, as click expects."""
+    repeated: list[str] = []
+    flag, words = "", 0
+    for argument in args:
+        if argument.startswith("-") and not re.match(r"-(\d|\.\d|inf)", argument):
+            flag, words = (argument if argument in lists else ""), 0
+        elif flag:
+            words += 1
+            repeated += [flag] * (words > 1)
+        repeated.append(argument)
+    return repeated
 
 
 def read_option(text: str) -> tuple[str, Any]:

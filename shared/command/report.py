@@ -14,7 +14,7 @@ from ..metric.metric import Metric
 from ..reports.page import check_report_folder
 from ..reports.samples.report import has_errors_of_samples, write_error_report
 from ..reports.thumbnails import list_images
-from .flags import MetricCommand
+from .options import MetricCommand
 
 _HINT = "Intervals of so many samples take a while: add them with --confidence-level 0.95."
 

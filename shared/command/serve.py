@@ -10,7 +10,7 @@ import click
 
 from ..extras import extra
 from ..loading import METRICS
-from .outputs import show
+from .messages import show
 
 HOST = "127.0.0.1"
 _HELP = """Serve the page of a metric, or the pages of all metrics, until Ctrl-C.

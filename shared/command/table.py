@@ -12,18 +12,25 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ..faces.leaderboard import RANK, ranked, sorted_by, undecided
+from ..faces.tables import (
+    FORMS,
+    INTERVALS,
+    ROW_KINDS,
+    SECOND,
+    ResultTable,
+    escaped,
+    keys_of,
+    make_table,
+    numbers_of,
+    render,
+)
 from ..metric.signature import differing
-from ..reports.cells import ResultTable
-from ..reports.leaderboard.differing import undecided
-from ..reports.leaderboard.ordering import RANK, ranked, sorted_by
-from ..reports.rendering import FORMS, INTERVALS, SECOND, escaped, render
-from ..reports.tables import ROW_KINDS, keys_of, make_table, numbers_of
-from ..written.atomic import write_file
+from ..written.files import write_file
 from ..written.results import read_results
-from .flags import WaitingCommand
+from .files import check_outputs, deliver, printing
 from .messages import warn
-from .outputs import check_outputs, deliver
-from .printing import printing
+from .options import WaitingCommand
 
 _HELP = """Put the results of several files in one table.
 

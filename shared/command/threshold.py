@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..evaluation.threshold_maps import fit_map_thresholds
-from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
+from ..arrays.checks import as_open_share, as_scores
 from ..ood.ood_bench import OODBench
+from ..ranking.guarantees import threshold_at_fpr
+from ..ranking.quantities import percent
 from ..reading.rows.rows import read_rows
 from ..reading.rows.scores import read_scores
 from ..written.results import as_json
-from ..written.thresholds import FittedThreshold
-from .files import check_json_and_picture, files_of
-from .flags import WaitingCommand
-from .messages import say_negated
-from .outputs import deliver, on_terminal, saving
+from .files import check_json_and_picture, deliver, files_of, saving
+from .fitted import FittedThreshold
+from .messages import on_terminal, say_negated
+from .options import WaitingCommand
+from .rules import fit_map_thresholds
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
 
@@ -119,3 +121,43 @@ def _text(fitted: FittedThreshold) -> str:
     width = max(map(len, fitted.threshold))
     lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
     return "\n".join([*lines, "", fitted.promise])
+
+
+def fit_fpr_threshold(
+    known: Any, fpr: float, confidence_level: float | None, files: Mapping[str, str]
+) -> FittedThreshold:
+    """The lowest threshold that at most a share `fpr` of known samples exceeds: of these, or of new ones.
+
+    Parameters: known (N,), higher is more unknown; fpr in (0, 1); confidence_level in (0, 1) for new samples, or None;
+    files, the sources of the scores. Raises the errors of `threshold_at_fpr`.
+    """
+    fpr = as_open_share(fpr, "fpr")
+    threshold = threshold_at_fpr(known, fpr, confidence_level)
+    new, certain = "these", ""
+    if confidence_level is not None:
+        new, certain = "new", f", with {percent(confidence_level)} % confidence"
+    return FittedThreshold(
+        of=("samples",),
+        rule=f"fpr:{fpr!r}" + ("" if confidence_level is None else f"@{confidence_level!r}"),
+        promise=f"At most {percent(fpr)} % of {new} known samples exceed the threshold{certain}.",
+        threshold=threshold,
+        fitted_on={**files, "known_samples": len(known)},
+    )
+
+
+def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, str]) -> FittedThreshold:
+    """The threshold of the lowest FPR at which at least a share `tpr` of these unknown samples exceeds it.
+
+    Parameters: known (N,) and unknown (M,), higher is more unknown; tpr in (0, 1); files, the sources of the scores.
+    """
+    tpr = as_open_share(tpr, "tpr")
+    name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"
+    known, unknown = as_scores(known, "known"), as_scores(unknown, "unknown")
+    fitted = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
+    return FittedThreshold(
+        of=("samples",),
+        rule=f"tpr:{tpr!r}",
+        promise=f"At least {percent(tpr)} % of these unknown samples exceed the threshold.",
+        threshold=fitted[f"{name}_threshold"],
+        fitted_on={**files, "known_samples": len(known), "unknown_samples": len(unknown)},
+    )

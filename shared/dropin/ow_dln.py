@@ -14,9 +14,10 @@ import numpy as np
 from ..arrays.arrays import MAX_EXACT, to_numpy
 from ..arrays.checks import as_int, as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
-from ..evaluation import validator
-from ..evaluation.detection import DEFAULT_CONF, Results, summary
+from ..faces.summaries import summary
+from ..integrations import ultralytics
 from ..reading.boxes.classes import class_ids
+from ..suites.detection import DEFAULT_CONF, Results
 
 
 class OpenSetDetectionMetrics:
@@ -67,8 +68,8 @@ class OpenSetDetectionMetrics:
         self._metric.reset()
 
 
-class OpenSetValidator(validator.OpenSetValidator):
-    """As `evaluation.OpenSetValidator`, but `iou` is both the IoU of non-maximum suppression and of a match."""
+class OpenSetValidator(ultralytics.OpenSetValidator):
+    """As that of `integrations.ultralytics`, but `iou` is the IoU of non-maximum suppression and of a match."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class OpenSetValidator(validator.OpenSetValidator):
         super().__init__(model, data, known_classes, unknown_class_id, conf, iou, **{"iou_threshold": iou, **options})
 
     def validate(self, split: str = "val", **arguments: Any) -> Results:
-        """As of `evaluation.OpenSetValidator`, with OW-DLN's keys even if no prediction can be unknown."""
+        """As of its base class, with OW-DLN's keys even if no prediction can be unknown."""
         results = super().validate(split, **arguments)
         assert self.detections is not None  # they have just been evaluated
         dataset = self.detections.dataset

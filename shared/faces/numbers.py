@@ -7,12 +7,11 @@ from typing import Any
 
 from ..answers.answer import Answer, Table
 from ..metric.numbers import interval_text, number_text, signed_text
-from ..reports.cells import Cell, ResultTable
-from ..reports.rendering import render
-from ..written.directions import Direction, direction
+from ..written.results import Direction, direction
+from .tables import Cell, ResultTable, render
 
 
-def number(value: Any) -> str:
+def number(value: Any, digits: int | None = None) -> str:
     """A number as text: integers in full, others with three decimals, or more where 0 or 1 would be false.
 
     Text is unchanged, a missing number is a dash, and a list its numbers.
@@ -25,30 +24,30 @@ def number(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(number, value))
+        return ", ".join(number(one, digits) for one in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and not math.isfinite(value):
         return "–" if math.isnan(value) else typographic("∞" if value > 0 else "-∞")
-    return typographic(f"{value:,}" if isinstance(value, int) else number_text(value))
+    return typographic(f"{value:,}" if isinstance(value, int) else number_text(value, digits))
 
 
 def signed(value: float) -> str:
     """A difference as text, with its sign.
 
-    >>> signed(0.25), signed(-0.0125), signed(0.0)
-    ('+0.250', '−0.013', '0.000')
+    >>> signed(0.25), signed(-0.0125), signed(0.0), signed(3)
+    ('+0.250', '−0.013', '0.000', '+3')
     """
     return typographic(signed_text(value))
 
 
-def interval(ends: tuple[float, float] | None) -> str:
+def interval(ends: tuple[float, float] | None, digits: int | None = None) -> str:
     """The ends of an interval; "" without them.
 
     >>> interval((-0.019, 0.025)), interval(None)
     ('[−0.019, 0.025]', '')
     """
-    return "" if ends is None else typographic(interval_text(*ends))
+    return "" if ends is None else typographic(interval_text(*ends, digits))
 
 
 def typographic(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.checks import as_choice
 from ..metric.prepared import MissingClassError
-from ..written.flat import flat
+from ..written.results import flat
 
 WITHOUT_CLASS = ("raise", "nan")
 

@@ -22,7 +22,7 @@ from ..extras import extra
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
-from ..written.directions import direction
+from ..written.results import direction
 from .missing_classes import FlatResults
 
 with extra("torchmetrics"):

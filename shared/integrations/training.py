@@ -29,7 +29,7 @@ from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from ..open_set.openauc import OpenAUC
 from ..open_set.samples import predicted_classes
 from ..scores import score_function
-from ..written.flat import flat
+from ..written.results import flat
 from .missing_classes import FlatResults
 
 Columns = dict[str, Any]

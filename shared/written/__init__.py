@@ -1,9 +1,8 @@
 """Writers of results and boxes to files, completely or not at all."""
 
 from .boxes import write_coco, write_coco_results, write_yolo, write_yolo_predictions
-from .flat import flat
 from .hub import to_eval_results, to_model_index
-from .results import read_results
+from .results import flat, read_results
 
 __all__ = [
     "flat",

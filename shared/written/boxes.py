@@ -10,7 +10,7 @@ import numpy as np
 
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, labels_of
 from ..reading.boxes.yolo import size_of
-from .atomic import write_file, write_files
+from .files import write_file, write_files
 
 
 def write_yolo(dataset: Dataset, folder: str | Path) -> None:

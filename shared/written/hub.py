@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .flat import WORDS, flat
+from .results import WORDS, flat
 
 
 def to_model_index(

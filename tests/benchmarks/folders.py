@@ -14,7 +14,7 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.benchmarks.measure import best_times
 
 IMAGES, SIDE = 1_000, 256

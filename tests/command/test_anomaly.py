@@ -16,18 +16,17 @@ import pytest
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.command import anomaly as command, cli
-from openworld_metrics.evaluation import anomaly_intervals, evaluate_anomaly_folder
-from openworld_metrics.evaluation.anomaly import evaluate_maps
-from openworld_metrics.evaluation.anomaly_comparison import compared_runs
-from openworld_metrics.evaluation.anomaly_text import anomaly_summary
-from openworld_metrics.evaluation.differences import differences
+from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reports.charts import Line, curves_svg
+from openworld_metrics.suites import differences as differing, evaluate_anomaly_folder
+from openworld_metrics.suites.anomaly import evaluate_maps
+from openworld_metrics.suites.differences import compared_runs, differences
 from tests.command.terminal import on_terminal
-from tests.evaluation.trees import Drawn, write_map, write_mask, write_tree
+from tests.suites.trees import Drawn, write_map, write_mask, write_tree
 
 Run = Callable[..., tuple[int, str, str]]
 FILES = ["--maps", "maps", "--data", "data"]
@@ -170,7 +169,7 @@ def test_many_images_have_intervals_of_images_only(
     monkeypatch.setattr(command, "on_terminal", lambda: True)
     for name, value in (("_SHOWN", 0), ("_PIXELS", 0)):
         with monkeypatch.context() as patch:
-            patch.setattr(anomaly_intervals, name, value)
+            patch.setattr(differing, name, value)
             _, one, _ = run(*FILES, "--format", "text")
             _, two, _ = run(*FILES, "--compare", "other", "--format", "text")
         assert re.search(r"image_auroc +\d\.\d+ +\[", one)
@@ -191,7 +190,7 @@ def test_a_category_without_normal_images_is_skipped(
     """On a terminal, of two models, and in a report: what the category lacks is a dash."""
     monkeypatch.setattr(command, "on_terminal", lambda: True)
     for name in ("_SHOWN", "_REPORTED"):
-        monkeypatch.setattr(anomaly_intervals, name, shown)
+        monkeypatch.setattr(differing, name, shown)
     shutil.rmtree("data/screw/test/good")
     for folder in ("maps", "other"):
         shutil.rmtree(f"{folder}/screw/test/good")
@@ -228,7 +227,7 @@ def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
             shutil.rmtree(f"maps/screw/test/{path.name}", ignore_errors=True)
     shutil.copytree("maps", "other")
     for name in ("_SHOWN", "_REPORTED"):
-        monkeypatch.setattr(anomaly_intervals, name, shown)
+        monkeypatch.setattr(differing, name, shown)
     options: dict[str, Any] = dict(groups_without="skip", confidence_level=0.9, n_resamples=9)
     with pytest.raises(ValueError, match="group 'screw': references: expected anomalous and normal images"):
         evaluate_anomaly_folder("maps", "data")

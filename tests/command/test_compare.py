@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import compare
-from openworld_metrics.evaluation.comparison_text import comparison_text
+from openworld_metrics.faces.summaries import all_digits
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -42,15 +42,15 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     assert saved.pop("options") == {"tpr": 0.9}
     assert saved.pop("signature").startswith("openauc|v")
     assert json.loads(output) == expected == saved
-    line = comparison_text(expected).splitlines()[1].split()
+    line = all_digits(expected).splitlines()[1].split()
     assert (line[0], line[-1]) == ("openauc", "first")
-    assert comparison_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
+    assert all_digits(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
 
 
 def test_the_better_model_is_the_last_word() -> None:
     row: dict[str, Any] = dict(first=[0.5], second=[0.25], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    assert comparison_text({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
-    assert comparison_text({"key": ["auroc"], **row, "better": [None]}).endswith("–")
+    assert all_digits({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
+    assert all_digits({"key": ["auroc"], **row, "better": [None]}).endswith("–")
 
 
 @pytest.mark.parametrize(

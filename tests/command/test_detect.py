@@ -15,16 +15,17 @@ from types import ModuleType
 
 import pytest
 
-from openworld_metrics import OpenSetDetection, compare, evaluation, written
+from openworld_metrics import OpenSetDetection, compare, suites, written
 from openworld_metrics.command import cli
 from openworld_metrics.detection.closed_set import closed_set_note
-from openworld_metrics.evaluation.detection import Results
+from openworld_metrics.faces import summaries
 from openworld_metrics.metric.numbers import DIGITS
 from openworld_metrics.metric.signature import differing
 from openworld_metrics.reading import Detections
+from openworld_metrics.suites.detection import Results
 from tests.command.terminal import on_terminal
 from tests.detection import scenes
-from tests.evaluation.fake import FakeModel
+from tests.suites.fake import FakeModel
 
 Run = Callable[..., tuple[int, str, str]]
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]
@@ -54,7 +55,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
 def expected(made: Detections, **options: object) -> Results:
     given = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.001, "iou_threshold": 0.5, **options}
-    return evaluation.evaluate_detections(made, scenes.KNOWN, **given)
+    return suites.evaluate_detections(made, scenes.KNOWN, **given)
 
 
 def test_the_seeds_arguments(made: Detections, run: Run) -> None:
@@ -66,7 +67,7 @@ def test_the_seeds_arguments(made: Detections, run: Run) -> None:
         " predictions; boxes are matched at --iou-threshold\n"
     )
     assert json.loads(Path("x.json").read_text()) == expected(made)
-    assert Path("openset_results.txt").read_text() == evaluation.summary(expected(made)) + "\n"
+    assert Path("openset_results.txt").read_text() == summaries.summary(expected(made)) + "\n"
 
 
 def test_a_fitted_threshold(made: Detections, run: Run) -> None:
@@ -375,7 +376,7 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
     uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
     results = expected(made, confidence_level=0.95)
-    assert f"{evaluation.summary(results, digits=DIGITS)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
+    assert f"{summaries.summary(results, digits=DIGITS)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
     assert "0/10 [" in printed
     assert "10/10 [" in printed
     assert "100%" in printed
@@ -395,7 +396,7 @@ def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path
         expected(made, protocol="owod", recall_level=0.3, confidence_level=0.95)
     flags = ["--protocol", "owod", "--recall-level", "0.3"]
     printed = on_terminal(["detect", *FILES, *CLASSES, *flags], tmp_path, NO_COLOR="1").replace("\r\n", "\n")
-    assert evaluation.summary(results, digits=DIGITS) in printed
+    assert summaries.summary(results, digits=DIGITS) in printed
     assert "intervals" not in printed
 
 
@@ -479,7 +480,7 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     row = results["comparison"]["key"].index("U-Recall")
     assert results["comparison"]["better"][row] == "first"
     printed = Path("x.txt").read_text()
-    assert printed == evaluation.summary(results) + "\n"
+    assert printed == summaries.summary(results) + "\n"
     assert re.search(r"Two detectors on the same images\n\nkey .* better\n(.*\n)*A-OSE .* first\n", printed)
     page = Path("report/index.html").read_text()
     assert "<b>predictions vs other:</b> U-Recall" in page

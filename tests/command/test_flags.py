@@ -14,13 +14,13 @@ import pytest
 
 from openworld_metrics.command.commands import COMMANDS as NAMES, cli
 from openworld_metrics.command.compare import OWN
-from openworld_metrics.command.flags import option_help
+from openworld_metrics.command.options import option_help
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.metric.metric import Metric
 from tests import cases
 from tests.conftest import Run
 from tests.detection import scenes
-from tests.evaluation.trees import write_tree
+from tests.suites.trees import write_tree
 
 OPTIONS = [(name, option) for name in METRICS for option in metric_class(name).options]
 

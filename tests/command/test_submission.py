@@ -12,8 +12,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.command import cli
-from openworld_metrics.evaluation import submission
+from openworld_metrics.command import cli, submission
 from openworld_metrics.reading.maps.planes import read_map
 
 Run = Callable[..., tuple[int, str, str]]

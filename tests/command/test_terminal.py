@@ -8,19 +8,19 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import click
 import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
+from openworld_metrics.command import intervals, messages
 from openworld_metrics.command.commands import cli
-from openworld_metrics.command.flags import WaitingCommand
-from openworld_metrics.command.outputs import Painted, show
-from openworld_metrics.command.terminal import people, waiting
+from openworld_metrics.command.messages import end_waiting, show, waiting
+from openworld_metrics.command.options import WaitingCommand
+from openworld_metrics.faces.terminal import Painted, aligned, comparison_text, results_text, text_width
 from openworld_metrics.metric.results import Rate, Summary
-from openworld_metrics.reports.terminal.comparison import comparison_text
-from openworld_metrics.reports.terminal.results import results_text
 from tests.command.terminal import on_terminal
 
 LABELS = [0, 1] * 10
@@ -57,47 +57,46 @@ def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, val
 
 
 @pytest.mark.usefixtures("scores")
-def test_a_name_has_no_colour_of_its_own(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_has_no_colour_of_its_own(capfd: pytest.CaptureFixture[str]) -> None:
     show("\x1b[31mred")
     assert capfd.readouterr().out == "\\x1b[31mred\n"
-    monkeypatch.setattr(people, "in_colour", lambda: True)
     table = {key: [0.0] for key in ("first", "second", "difference", "low", "high", "p_value")}
-    text = people.for_people(
-        lambda paint: comparison_text({"key": ["\x1b[31mred"], **table, "better": [None]}, paint=paint)
-    )
-    assert isinstance(text, Painted)
-    assert "\\x1b[31mred" in text
+    for colour in (False, True):
+        text = comparison_text({"key": ["\x1b[31mred"], **table, "better": [None]}, colour=colour)
+        assert isinstance(text, Painted) == colour
+        assert "\\x1b[31mred" in text
+        assert text.isprintable() or colour or "\x1b" not in text
 
 
 def test_intervals_that_take_no_time(scores: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"predictions": scores["first"], "references": scores["labels"]}
     plain, certain = (OODBench(confidence_level=level).summary(**columns) for level in (None, 0.95))
     for terminal, quick in ((False, True), (True, False), (True, True)):
-        monkeypatch.setattr(people, "on_terminal", lambda answer=terminal: answer)
-        monkeypatch.setattr(people, "_is_quick", lambda metric, answer=quick: answer)
+        monkeypatch.setattr(intervals, "on_terminal", lambda answer=terminal: answer)
+        monkeypatch.setattr(intervals, "_is_quick", lambda metric, answer=quick: answer)
         metric = OODBench()
         metric.add_batch(**columns)
-        found, note = people.with_quick_intervals(metric, OODBench.summary)
+        found, note = intervals.with_quick_intervals(metric, OODBench.summary)
         assert found == (certain if terminal and quick else plain)
         assert note == ("95 % intervals: 1,000 resamples" if terminal and quick else "")
-        assert people.without_intervals(found) == plain
+        assert intervals.without_intervals(found) == plain
 
 
 def test_too_few_samples_have_no_intervals_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people, "on_terminal", lambda: True)
+    monkeypatch.setattr(intervals, "on_terminal", lambda: True)
     scores, labels = np.random.default_rng(0).random(40), np.repeat([1, 0], [10, 30])
     for few, groups in ((0, None), (1, None), (0, ["a", "b"] * 20)):
         columns = {"predictions": scores[few:], "references": labels[few:], "groups": groups}
         metric, asked = OODBench(), OODBench(confidence_level=0.95)
         for each in (metric, asked):
             each.add_batch(**columns)
-        found, note = people.with_quick_intervals(metric, OODBench.summary)
+        found, note = intervals.with_quick_intervals(metric, OODBench.summary)
         enough = not few and groups is None
         assert (found.results["auroc"].interval is not None) == enough
         assert note == (
             "95 % intervals: 1,000 resamples" if enough else "no intervals, with fewer than 10 samples of a kind"
         )
-        found, note = people.with_quick_intervals(asked, OODBench.summary)
+        found, note = intervals.with_quick_intervals(asked, OODBench.summary)
         assert found.results["auroc"].interval is not None
         assert note == "95 % intervals: 1,000 resamples"
 
@@ -107,7 +106,7 @@ def test_which_intervals_take_no_time() -> None:
     for size, resamples, quick in ((2000, 1000, True), (20_000, 1000, False), (20_000, 100, True)):
         metric = OODBench(n_resamples=resamples)
         metric.add_batch(predictions=rng.random(size), references=np.arange(size) % 2)
-        assert people._is_quick(metric) == quick
+        assert intervals._is_quick(metric) == quick
         assert len(metric) == size
 
 
@@ -239,20 +238,20 @@ def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", stream)
-    with waiting.waiting("compute: working"):
+    with waiting("compute: working"):
         pass
     assert stream.text == ""
-    monkeypatch.setattr(waiting, "_AFTER", 0.0)
-    with waiting.waiting("compute: working"):
+    monkeypatch.setattr(messages, "_AFTER", 0.0)
+    with waiting("compute: working"):
         while not stream.text:
             time.sleep(0.001)
-        waiting.end_waiting()
+        end_waiting()
         ended = stream.text
     assert re.fullmatch(r"(\r\x1b\[Kcompute: working, 0 s)+\r\x1b\[K", ended)
     assert stream.text == ended
     monkeypatch.setenv("TERM", "dumb")
-    with waiting.waiting("compute: working"):
-        assert not waiting._lines
+    with waiting("compute: working"):
+        assert not messages._lines
 
 
 def test_every_command_that_may_take_long_has_a_line_of_progress() -> None:
@@ -260,3 +259,9 @@ def test_every_command_that_may_take_long_has_a_line_of_progress() -> None:
     quick = {"list", "describe", "serve"}
     lined = {name for name in cli.list_commands(context) if isinstance(cli.get_command(context, name), WaitingCommand)}
     assert lined == {*cli.list_commands(context)} - quick
+
+
+def test_wide_characters_take_two_columns() -> None:
+    lines = aligned([["group", "auroc"], ["数据集", "0.5"], [normalize("NFD", "é"), "0.25"], ["ｋ🦊", "1"]]).split("\n")
+    assert [text_width(line) for line in lines] == [len("数据集") * 2 + 2 + len("auroc")] * 4
+    assert lines[0] == "group   auroc"

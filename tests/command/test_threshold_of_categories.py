@@ -14,7 +14,7 @@ import pytest
 
 from openworld_metrics.command import cli
 from openworld_metrics.reading.maps.planes import read_map
-from tests.evaluation.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
+from tests.suites.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
 
 Run = Callable[..., tuple[int, str, str]]
 TEST = ["anomaly", "--maps", "maps", "--data", "data"]

@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics.command.commands import COMMANDS, cli
 from tests.conftest import Run
 from tests.detection import scenes
-from tests.evaluation.trees import write_tree
+from tests.suites.trees import write_tree
 
 NONE, NO_FOLDER = "none.npy", "s.npy/x.json"
 SAMPLES = ["--predictions", "p.npy", "--references", "y.npy", "--open-scores", "s.npy"]

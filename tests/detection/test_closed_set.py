@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import OpenSetDetection, evaluation
-from openworld_metrics.evaluation.detection import openset_summary
+from openworld_metrics import OpenSetDetection, suites
 from openworld_metrics.reading import Detections
+from openworld_metrics.suites.detection import openset_summary
 from tests.detection import scenes
 
 MOST: dict[str, Any] = {"per_class": True, "per_image": True, "errors": True, "recall_budgets": (1, 3)}
@@ -86,14 +86,14 @@ def test_intervals_groups_and_comparisons_too() -> None:
     first, second = closed_set(rng, 0.5), closed_set(rng, 0.9)
     for options in PROTOCOLS.values():
         drawn: dict[str, Any] = {"n_resamples": 20, "confidence_level": 0.9, **options}
-        results = evaluation.evaluate_detections(first, scenes.KNOWN, **drawn)
+        results = suites.evaluate_detections(first, scenes.KNOWN, **drawn)
         assert not [key for key in results["openset_metrics"] if key.startswith("U-")]
         assert not [key for key in results["kinds"] if key.startswith("U-")]
         assert "A-OSE" in results["kinds"]
-        table = evaluation.compare_detections(first, second, scenes.KNOWN, **drawn)
+        table = suites.compare_detections(first, second, scenes.KNOWN, **drawn)
         assert {*table["key"]} <= {*results["openset_metrics"]}
         assert "U-Recall" not in table["key"]
-        listed = evaluation.compare_detections(first, second._replace(unknown_class_id=7), scenes.KNOWN, **drawn)
+        listed = suites.compare_detections(first, second._replace(unknown_class_id=7), scenes.KNOWN, **drawn)
         assert "U-Recall" in listed["key"]
 
 
@@ -109,7 +109,7 @@ def test_intervals_groups_and_comparisons_too() -> None:
 )
 def test_a_detector_that_could_say_unknown_keeps_its_numbers(change: dict[str, Any], options: dict[str, Any]) -> None:
     made = closed_set(np.random.default_rng(2), 0.5)
-    plain = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False)["openset_metrics"]
+    plain = suites.evaluate_detections(made, scenes.KNOWN, standard=False)["openset_metrics"]
     assert "U-Recall" not in plain
     if "dataset" in change:
         change = {"dataset": made.dataset._replace(classes=change["dataset"])}
@@ -117,5 +117,5 @@ def test_a_detector_that_could_say_unknown_keeps_its_numbers(change: dict[str, A
         first, *others = made.predictions
         more = {**first, "labels": np.full_like(first["labels"], change["labels"])}
         change = {"predictions": [more, *others]}
-    results = evaluation.evaluate_detections(made._replace(**change), scenes.KNOWN, standard=False, **options)
+    results = suites.evaluate_detections(made._replace(**change), scenes.KNOWN, standard=False, **options)
     assert "U-Recall" in results["openset_metrics"]

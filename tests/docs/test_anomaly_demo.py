@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from demo import anomaly_folder
-from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.suites import evaluate_anomaly_folder
 
 
 def test_the_detectors_that_know_what_is_normal_are_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

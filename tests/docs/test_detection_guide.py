@@ -53,14 +53,14 @@ def test_the_guide_runs(folder: Path) -> None:
 def test_the_files_hold_what_the_demo_computes(folder: Path) -> None:
     from demo.detection import detect_digits
     from demo.digits import NUM_KNOWN, recognise_digits
-    from openworld_metrics import evaluation, load, reading
+    from openworld_metrics import load, reading, suites
 
     digits = folder / "demo" / "pasted-digits"
     read = reading.read_detections(digits / "predictions", digits / "data.yaml", unknown_class_id=999)
     found = detect_digits(recognise_digits())
     metric = load("openset_detection", known_classes=range(NUM_KNOWN))
     expected = metric.compute(predictions=found.predictions, references=found.references)
-    assert evaluation.openset_metrics(read, known_classes=range(NUM_KNOWN), unknown_class_id=999) == expected
+    assert suites.openset_metrics(read, known_classes=range(NUM_KNOWN), unknown_class_id=999) == expected
 
 
 def blocks(kind: str) -> list[str]:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import OpenSetDetection, evaluation
+from openworld_metrics import OpenSetDetection, suites
 from openworld_metrics.dropin.ow_dln import (
     OpenSetDetectionMetrics,
     OpenSetValidator,
     mark_low_confidence_as_unknown,
 )
+from openworld_metrics.faces import summaries
 from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
-from tests.evaluation.fake import FakeModel, Tensor
+from tests.suites.fake import FakeModel, Tensor
 
 BOXES = np.asarray([[10, 10, 50, 50, 0.9, 0], [60, 60, 100, 100, 0.8, 999], [110, 110, 150, 150, 0.7, 1]])
 OBJECTS = np.asarray([[10, 10, 50, 50, 0], [60, 60, 100, 100, 5], [110, 110, 150, 150, 1]])
@@ -33,7 +34,7 @@ def test_three_boxes() -> None:
     metrics.update(BOXES, OBJECTS)
     results = metrics.compute()
     assert [f"{results[name]:.4f}" for name in RATES] == ["1.0000", "0.0000", "0.0000"]
-    assert metrics.get_summary() == evaluation.summary({"openset_metrics": results})
+    assert metrics.get_summary() == summaries.summary({"openset_metrics": results})
     assert "U-Recall          1.000000    unknown objects called unknown" in metrics.get_summary()
 
 
@@ -109,12 +110,12 @@ def test_a_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     results = validator.validate(split="val")
     options = {"unknown_class_id": scenes.UNKNOWN_ID, "iou_threshold": 0.6, "conf_threshold": 0.001}
-    assert results == evaluation.evaluate_detections(scene, scenes.KNOWN, **options)
+    assert results == suites.evaluate_detections(scene, scenes.KNOWN, **options)
     assert {*RATES} <= {*results["openset_metrics"]}
     assert 0 < results["standard_metrics"]["mAP50"] < 1
     monkeypatch.chdir(tmp_path)
     validator.save_results(results, save_path="my_results.txt")
-    assert Path("my_results.txt").read_text() == evaluation.summary(results) + "\n"
+    assert Path("my_results.txt").read_text() == summaries.summary(results) + "\n"
 
 
 def test_low_confidence_is_unknown_whatever_the_class() -> None:

@@ -7,8 +7,7 @@ import json
 from random import Random
 from typing import Any, NamedTuple
 
-from openworld_metrics.reports.rendering import FORMS, INTERVALS, render
-from openworld_metrics.reports.tables import make_table
+from openworld_metrics.faces.tables import FORMS, INTERVALS, make_table, render
 from openworld_metrics.written.results import as_json, read_results
 from tests.fuzz.contents import damaged_content
 from tests.fuzz.damage import WORDS

@@ -17,7 +17,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics.loading import metric_class
-from openworld_metrics.written.flat import flat
+from openworld_metrics.written.results import flat
 from tests import cases
 from tests.splitting import length, rows, split_options
 

@@ -14,7 +14,7 @@ import pytest
 import openworld_metrics as om
 from openworld_metrics.integrations import compute_metrics
 from openworld_metrics.scores import SCORES
-from openworld_metrics.written.flat import flat
+from openworld_metrics.written.results import flat
 
 Load = Callable[..., Any]
 CLASSES = 3

@@ -14,7 +14,7 @@ from openworld_metrics.arrays.checks import as_numbers, check_lengths
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.prepared import Drawn, PreparedTable
 from openworld_metrics.metric.results import Count, Rate, Results, kind_of
-from openworld_metrics.written.directions import direction
+from openworld_metrics.written.results import direction
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", METRICS)

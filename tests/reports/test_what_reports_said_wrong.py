@@ -11,8 +11,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics import reports
-from openworld_metrics.evaluation.anomaly import evaluate_maps
-from openworld_metrics.evaluation.image_errors import detection_errors
+from openworld_metrics.faces.tables import escaped
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
@@ -21,8 +20,9 @@ from openworld_metrics.reports import draw_differences, draw_oscr, write_anomaly
 from openworld_metrics.reports.charts import histogram_svg
 from openworld_metrics.reports.frame import Part, number, stacked_bars
 from openworld_metrics.reports.panels import Sides, draw_histogram, draw_roc, marked_threshold
-from openworld_metrics.reports.rendering import escaped
-from tests.evaluation.trees import write_map, write_tree
+from openworld_metrics.suites.anomaly import evaluate_maps
+from openworld_metrics.suites.image_errors import detection_errors
+from tests.suites.trees import write_map, write_tree
 
 BOX = np.asarray([[0.0, 0, 20, 20], [40, 0, 60, 20], [0, 40, 20, 60]])
 
@@ -50,7 +50,7 @@ def test_false_boxes_are_errors_of_an_image(tmp_path: Path) -> None:
     errors = detection_errors(made, known_classes=[1, 2, 3], **options)
     assert errors.errors.tolist() == [1]
     assert errors.worst(5) == [0]
-    results = om.evaluation.evaluate_detections(made, [1, 2, 3], standard=False, **options)
+    results = om.suites.evaluate_detections(made, [1, 2, 3], standard=False, **options)
     text = reports.write_report(made, results, tmp_path / "report", [1, 2, 3], **options).read_text()
     assert "No image has an error" not in text
     assert "<b>a · 1 error</b><small>1 background called known</small>" in text

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import evaluation, reports, written
-from openworld_metrics.written import atomic as writing
-from openworld_metrics.written.atomic import check_file, check_folder, nearest_folder, write_file, write_files
+from openworld_metrics import reports, suites, written
+from openworld_metrics.faces import summaries
+from openworld_metrics.written import files as writing
+from openworld_metrics.written.files import check_file, check_folder, nearest_folder, write_file, write_files
 from tests.detection import scenes
 
 OLD = b"what was there before"
@@ -89,7 +90,7 @@ def coco_results(folder: Path) -> list[Path]:
 
 
 def results(folder: Path) -> list[Path]:
-    evaluation.save_results({"openset_metrics": {"WI": 0.5}}, folder / "results.txt")
+    summaries.save_results({"openset_metrics": {"WI": 0.5}}, folder / "results.txt")
     return [folder / "results.txt"]
 
 
@@ -103,7 +104,7 @@ def plot(folder: Path) -> list[Path]:
 
 def report(folder: Path) -> list[Path]:
     made, options = scenes.scene(4, 10), {"unknown_class_id": scenes.UNKNOWN_ID}
-    found = evaluation.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
+    found = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
     page = reports.write_report(made, found, folder / "report", scenes.KNOWN, images=2, **options)
     return [page]
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from openworld_metrics.loading import metric_class
-from openworld_metrics.written.flat import flat
 from openworld_metrics.written.hub import to_eval_results, to_model_index
+from openworld_metrics.written.results import flat
 from tests import cases
 
 hub = pytest.importorskip("huggingface_hub")

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ranking.counts import Side
 from ...ranking.guarantees import threshold_at_fpr
-from ...reports.thresholds import plain_threshold
+from ...answers.thresholds import plain_threshold
 from ..serving.limits import MAX_POINTS
 from .threshold import Sweep
 

@@ -15,7 +15,7 @@ from ...arrays.checks import as_fractions
 from ...metric.numbers import number_text
 from ...ranking.counts import Side
 from ...ranking.roc import thinned
-from ...reports.thresholds import shown_threshold
+from ...answers.thresholds import shown_threshold
 from ..serving.limits import MAX_POINTS
 from .computed import Computed
 from .decisions import said_at

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ...reports.thresholds import plain_threshold
+from ...answers.thresholds import plain_threshold
 from ..serving.limits import MAX_POINTS
 
 THRESHOLD = "threshold"

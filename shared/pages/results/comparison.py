@@ -6,12 +6,10 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...faces.tables import OVERALL, Cell, ResultTable, make_table, render
 from ...metric.groups import prefixes
 from ...metric.results import Summary
-from ...reports.cells import Cell, ResultTable
-from ...reports.rendering import render
-from ...reports.tables import OVERALL, make_table
-from ...written.flat import KINDS
+from ...written.results import KINDS
 from ..page import Page
 from .kinds import Kinds, direction
 from .number import number_html, way

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...written.directions import Direction
+from ...written.results import Direction
 
 Kinds = Mapping[str, Mapping[str, Any]]  # of `Summary.kinds`
 

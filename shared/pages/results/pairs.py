@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...faces.tables import OVERALL
 from ...metric.results import Key, Rate, Summary
-from ...reports.tables import OVERALL
 from ..page import Page
 from .number import difference_html, save_rows
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...reports.frame import Section, card, details, facts_html, grid, report_html as framed
+from .frame import Section, card, details, facts_html, grid, report_html as framed
 from ...texts import Texts
 from ..figures.computed import Computed
 from ..figures.ranked import Listed

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...faces.tables import OVERALL
 from ...metric.groups import GROUPS, prefixes
 from ...metric.numbers import number_text
 from ...metric.results import Count, Rate, Results, Summary, kind_of
-from ...reports.frame import Figure, Section, card, data_table, grid, headline, interval, number, signed
-from ...reports.tables import OVERALL
+from .frame import Figure, Section, card, data_table, grid, headline, interval, number, signed
 from ...texts import Texts
 from ..figures.computed import Computed
 from ..figures.ranked import Listed

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics.evaluation import standard_metrics
 from openworld_metrics.reading import Detections
+from openworld_metrics.suites import standard_metrics
 from tests.detection import scenes
 from tests.docs.migration.rows import row
 

@@ -9,7 +9,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics import scores
-from openworld_metrics.evaluation import evaluate_ood
+from openworld_metrics.suites import evaluate_ood
 from tests.docs.migration.rows import row
 
 TRAPEZOIDS = ("aupr_in_trapezoid", "aupr_out_trapezoid")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics.evaluation.detection import openset_metrics
 from openworld_metrics.pages.data import read
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading.boxes.coco import read_coco, read_coco_results
+from openworld_metrics.suites.detection import openset_metrics
 from tests.pages.data.test_several import runner_of, show
 from tests.pages.steps import numbers
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from openworld_metrics.detection.closed_set import closed_set_note
-from openworld_metrics.evaluation.detection import openset_metrics
 from openworld_metrics.pages.data import read
 from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.controls import shown
@@ -19,6 +18,7 @@ from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.intervals import with_intervals
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.reading import read_detections
+from openworld_metrics.suites.detection import openset_metrics
 from tests.pages.data.test_several import runner_of, show
 from tests.pages.steps import numbers
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import evaluation, reading, written
+from openworld_metrics import reading, suites, written
 from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
 
@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_the_boxes(prefix: str, seed: int, tmp_path: Pa
         for key in ("boxes", "scores", "labels"):
             np.testing.assert_allclose(ours[key][order[0]], theirs[key][order[1]], rtol=0, atol=1e-9)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "standard": False}
-    results = [evaluation.evaluate_detections(x, scenes.KNOWN, **options) for x in (found, by_dicts)]
+    results = [suites.evaluate_detections(x, scenes.KNOWN, **options) for x in (found, by_dicts)]
     assert results[0] == results[1]
 
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics.command import cli, detections
-from openworld_metrics.evaluation import evaluate_detections
+from openworld_metrics.command import cli, detect
 from openworld_metrics.pages.data import read as read_on_page
 from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading import read_boxes
 from openworld_metrics.reading.census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
+from openworld_metrics.suites import evaluate_detections
 from tests.detection import scenes
 
 BOX = "0 .5 .5 .2 .2"
@@ -126,7 +126,7 @@ def by_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
             kept.append(read_boxes(predictions, *arguments, **options))
             return kept[-1]
 
-        monkeypatch.setattr(detections, "read_boxes", read)
+        monkeypatch.setattr(detect, "read_boxes", read)
         places = ["--predictions", *map(str, inputs[0]), "--references", *map(str, inputs[1])]
         more = ["--known-classes", "0", "--no-standard", *["--leave-out"] * leave_out]
         monkeypatch.setattr(sys, "argv", ["openworld-metrics", "detect", *places, *more])

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics import evaluation, reading, written
+from openworld_metrics import reading, suites, written
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.images import find_images, image_size
 from tests.detection import scenes
@@ -30,11 +30,11 @@ def test_every_format_gives_the_same_boxes_and_numbers(name: str, seed: int, tmp
     scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
     scenes.assert_same_boxes(read.predictions, made.predictions, FOUND)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
-    results = evaluation.evaluate_detections(read, scenes.KNOWN, **options)
+    results = suites.evaluate_detections(read, scenes.KNOWN, **options)
     metric = openworld_metrics.load("openset_detection", known_classes=scenes.KNOWN, **options)
     expected = metric.compute(predictions=made.predictions, references=made.dataset.references)
     assert results["openset_metrics"] == expected
-    assert results == evaluation.evaluate_detections(made, scenes.KNOWN, **options)
+    assert results == suites.evaluate_detections(made, scenes.KNOWN, **options)
 
 
 @pytest.mark.parametrize("name", ["COCO", "VOC", "dicts"])
@@ -254,8 +254,8 @@ def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
     assert names == scenes.NAMES == reading.read_names(list(scenes.NAMES.values()))
     read = reading.read_detections(**mixed, classes=names, unknown_class_id=scenes.UNKNOWN_ID)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID}
-    expected = evaluation.evaluate_detections(made, scenes.KNOWN, **options)
-    found = evaluation.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options)
+    expected = suites.evaluate_detections(made, scenes.KNOWN, **options)
+    found = suites.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options)
     ids = dict.fromkeys(("options", "signature"))  # in which the ids of the classes are
     assert {**found, **ids} == {**expected, **ids}
 
@@ -297,12 +297,12 @@ def test_names_and_sizes_of_coco_reach_the_tables(tmp_path: Path) -> None:
     made = scenes.scene(2)
     read = reading.read_detections(**scenes.write_as_coco(made, tmp_path), unknown_class_id=scenes.UNKNOWN_ID)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "per_class": True, "per_image": True}
-    results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, **options)["openset_metrics"]
+    results = suites.evaluate_detections(read, scenes.KNOWN, standard=False, **options)["openset_metrics"]
     assert results["per_class"]["name"] == [*(scenes.NAMES[label] for label in scenes.KNOWN), "unknown"]
     sizes = [*zip(results["per_image"]["width"], results["per_image"]["height"])]
     assert sizes == made.dataset.sizes
     unsized = read._replace(dataset=read.dataset._replace(sizes=[None, *read.dataset.sizes[1:]]))
-    results = evaluation.evaluate_detections(unsized, scenes.KNOWN, standard=False, **options)["openset_metrics"]
+    results = suites.evaluate_detections(unsized, scenes.KNOWN, standard=False, **options)["openset_metrics"]
     assert "width" not in results["per_image"]
 
 
@@ -323,7 +323,7 @@ def test_images_with_one_stem_stay_apart(tmp_path: Path) -> None:
     """The object is in a/1, the prediction in b/1: by their stems, both are image 1."""
     yolo_set(tmp_path, "a/1.png", "b/1.png", "b/x.png", labels_a_1=BOX, labels_b_1="", pred_b_1=f"{BOX} .9")
     read = reading.read_detections(tmp_path / "pred", tmp_path / "labels")
-    results = evaluation.evaluate_detections(read, [0])
+    results = suites.evaluate_detections(read, [0])
     assert results["openset_metrics"]["TP_known"] == 0
     assert results["standard_metrics"] == dict.fromkeys(("mAP50", "mAP50-95", "precision", "recall"), 0.0)
 
@@ -413,8 +413,8 @@ def test_coco_images_that_differ_in_their_suffix(tmp_path: Path) -> None:
 def test_less_confident_predictions_are_called_unknown_by_standard_metrics_too(tmp_path: Path) -> None:
     made = scenes.scene(3)
     for below in (0.3, 0.7):
-        unsure = evaluation.evaluate_detections(made, scenes.KNOWN, unknown_below=below)
-        left_out = evaluation.evaluate_detections(made, scenes.KNOWN, conf_threshold=below)
+        unsure = suites.evaluate_detections(made, scenes.KNOWN, unknown_below=below)
+        left_out = suites.evaluate_detections(made, scenes.KNOWN, conf_threshold=below)
         assert unsure["standard_metrics"] == left_out["standard_metrics"]
 
 
@@ -431,14 +431,14 @@ def test_a_detectors_unknown_class_that_is_another_class_of_the_references(known
     yolo_set(tmp_path, pred_a="0 .05 .05 .1 .1 .9\n1 .55 .55 .1 .1 .9\n2 .9 .9 .1 .1 .9")
     names = dict(enumerate(("cat", "dog", "unknown")))
     read = reading.read_detections(tmp_path / "pred", tmp_path / "true.json", classes=names, unknown_class_id=2)
-    results = evaluation.evaluate_detections(read, reading.class_ids(known, read.dataset.classes))["openset_metrics"]
+    results = suites.evaluate_detections(read, reading.class_ids(known, read.dataset.classes))["openset_metrics"]
     unknown = len(known) == 1
     assert (results["TP_known"], results["FP_known"], results["TP_unknown"]) == (len(known), int(unknown), 0)
     assert results["U-Recall"] == 0.0
     with pytest.raises(
         ValueError, match=r"unknown_class_id: expected \d+, as of the detections, got 2, which is class 'dog'"
     ):
-        evaluation.evaluate_detections(read, [1], unknown_class_id=2)
+        suites.evaluate_detections(read, [1], unknown_class_id=2)
     (tmp_path / "voc").mkdir()
     (tmp_path / "voc/unknown.txt").write_text("a 0.5 1 1 10 10\n")
     voc = reading.read_detections(tmp_path / "voc", tmp_path / "true.json", unknown_class_id=2)

@@ -22,8 +22,8 @@ from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
 from tests.conftest import Run
-from tests.evaluation.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 from tests.pages.steps import numbers
+from tests.suites.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 
 PAGE = page_of("anomaly_suite")
 MASK = np.zeros(SHAPE, bool)

@@ -1,1 +1,0 @@
-"""The text that commands print on a terminal instead of JSON."""

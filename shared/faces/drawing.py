@@ -1,0 +1,345 @@
+"""Figures that stand still, by matplotlib: in reports as SVG in the colours of the theme, and for files of `plot`.
+
+Each function draws a figure of an answer on axes. matplotlib is imported when something is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
+from ..extras import extra
+from ..metric.numbers import number_text
+from .palette import DASHES, TOKENS, token
+
+INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
+STYLE: dict[str, Any] = {
+    "text.parse_math": False,  # names are drawn as they are, also with two dollar signs
+    "text.color": INK,
+    "axes.edgecolor": EDGE,
+    "axes.labelcolor": QUIET,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": LINE,
+    "grid.linewidth": 0.8,
+    "xtick.labelcolor": QUIET,
+    "ytick.labelcolor": QUIET,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "hatch.linewidth": 1.2,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "font.size": 9,
+    "svg.hashsalt": "openworld-metrics",
+}
+_DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2.5)), "dot": (0, (1, 1.5))}
+_PALE, _FILL = 0.35, 0.75  # opacity of bars that are not above the threshold, and of the others
+_SHADE = 0.5  # of a cell of a matrix that has a whole row
+_BLACK = "#0a0a0a"  # on orange and yellow, in either theme
+_LEGIBLE = 0.03  # fraction of a bar that has room for a character
+WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side by side
+_MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
+_LEGEND, _ROW = 20, 34  # height of a legend below, and of a row of bars or of a matrix
+_LARGE = 1e300  # where the arithmetic of axes ends
+_VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name != "ground"}
+
+
+@contextmanager
+def styled(**more: Any) -> Iterator[Any]:
+    """A context in which matplotlib draws quiet axes in the colours of the palette; gives its Figure."""
+    with extra("cli"):
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure as Canvas
+    style: Any = {**STYLE, **more}
+    with rc_context(style):
+        yield Canvas
+
+
+def svg_of(
+    figure: Figure,
+    decisions: Decisions | None = None,
+    place: int = 0,
+    *,
+    name: str = "",
+    width: int = WIDTH,
+    threshold: float | None = None,
+    point: tuple[float, float] | None = None,
+) -> str:
+    """A figure as an SVG element for a page, `width` units wide, whose colours are CSS variables of the palette.
+
+    figure: without its title and note, which the page has
+    decisions and place: of the threshold that is drawn, and of the moving point
+    name: the accessible name, by default the title
+    threshold of a histogram and point of curves: in place of those of decisions. Raises ImportError without matplotlib.
+    """
+    left, bottom, right, top = _MARGINS
+    height = round(0.74 * width)
+    if isinstance(figure, (Bars, Matrix)):
+        left, height = width // 4, bottom + top + _ROW * len(figure.rows)
+    elif isinstance(figure, Histogram):
+        bottom, height = bottom + _LEGEND, height + _LEGEND
+    frame = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
+    with styled(**{"svg.fonttype": "none", "font.size": 11, "legend.fontsize": 11, "axes.linewidth": 1}) as canvas:
+        drawn = canvas(figsize=(width / 72, height / 72), dpi=72)
+        axes = drawn.add_axes(frame)
+        draw_figure(axes, figure, decisions, place, threshold=threshold, point=point)
+        axes.set_title("")
+        for ground in (drawn.patch, axes.patch):
+            ground.set_visible(False)
+        file = io.StringIO()
+        unnamed = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        drawn.savefig(file, format="svg", transparent=True, metadata=unnamed)
+    box = f'viewBox="0 0 {width} {height}"'
+    return _inline(file.getvalue(), f'{box} role="img" aria-label="{escape(name or figure.title)}"')
+
+
+def draw_figure(
+    axes: Any,
+    figure: Figure,
+    decisions: Decisions | None = None,
+    place: int = 0,
+    *,
+    threshold: float | None = None,
+    point: tuple[float, float] | None = None,
+) -> None:
+    """Draw a figure of an answer, with its title, at a threshold of its decisions, if any; see `svg_of`."""
+    if isinstance(figure, Histogram):
+        if threshold is None and decisions is not None and figure.follows:
+            threshold = float(decisions.thresholds[place].replace("−", "-").replace("∞", "inf"))
+        draw_histogram(axes, figure, threshold)
+    elif isinstance(figure, Curves):
+        if point is None and decisions is not None and figure.follows is not None:
+            x, y = (value_at(decisions, name, place) for name in figure.follows)
+            point = x, y
+        draw_curves(axes, figure, point)
+    elif isinstance(figure, Bars):
+        draw_bars(axes, figure)
+    else:
+        draw_matrix(axes, figure)
+
+
+def _inline(svg: str, attributes: str) -> str:
+    """An SVG file as an element of a page: its text has the font of the page, its colours are variables.
+
+    Its style sheet is left out, which would be that of the whole page, and so are names that nothing refers to.
+    """
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
+    svg = re.sub(r"<svg[^>]*>", f"<svg {attributes.replace(chr(92), chr(92) * 2)}>", svg, count=1)
+    svg = svg.replace("xlink:href", "href")
+    used = {*re.findall(r'(?:url\(#|href="#)([^")]+)', svg)}
+    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = re.sub(r"font: (?:(\d+) )?([\d.]+)px [^;\"]*", _font, re.sub(r" font-family: [^;\"]*;", "", svg))
+    svg = re.sub(r"#[0-9a-f]{6}", lambda found: _VARIABLES.get(found[0], found[0]), svg)
+    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]).replace("\n", ""), svg)
+    svg = re.sub(r" transform=\"rotate\(-0 [^)]*\)\"", "", svg)
+    return re.sub(r"\s*\n\s*", "\n", re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>|<defs/>", "", svg)).strip()
+
+
+def _font(rule: re.Match[str]) -> str:
+    """The size and weight of a rule that names a font, too."""
+    return f"font-size: {rule[2]}px" + (f"; font-weight: {rule[1]}" if rule[1] else "")
+
+
+def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None) -> None:
+    """Draw the share of each side's samples by score: paler up to the threshold, and unknown samples hatched."""
+    if threshold is not None and not abs(threshold) < _LARGE:
+        threshold = None
+    for series in figure.series:
+        left, heights = np.asarray(series.x, float), np.asarray(series.y, float)
+        if threshold is not None and len(left) and left[0] < threshold < left[-1] + figure.width:
+            at = int(np.searchsorted(left, threshold)) - 1  # a bin divided by the threshold has equal heights
+            left, heights = np.insert(left, at + 1, threshold), np.insert(heights, at + 1, heights[at])
+        edges = np.append(left, left[-1] + figure.width) if len(left) else np.asarray([0.0, 1.0])
+        heights = heights if len(left) else np.zeros(1)
+        pale = edges[:-1] < (-math.inf if threshold is None else threshold)
+        color = _color(series)
+        hatched = token(series.role) != "known"
+        for places, alpha in ((~pale, _FILL), (pale, _FILL * _PALE)):
+            fill = {"facecolor": "none", "edgecolor": color, "hatch": "//////"} if hatched else {"color": color}
+            style: dict[str, Any] = {"align": "edge", "alpha": alpha, "linewidth": 0, **fill}
+            axes.bar(edges[:-1][places], heights[places], np.diff(edges)[places], **style)
+        axes.stairs(heights, edges, color=color, linewidth=1)
+    if threshold is not None:
+        axes.axvline(threshold, color=INK, linewidth=1.2)
+    _name_axes(axes, figure.title, figure.unit, "share of each side")
+    axes.set_ylim(bottom=0)
+    _round_ticks(axes.xaxis)
+    _round_ticks(axes.yaxis, 3)
+    _sides_legend(axes, figure.series)
+
+
+def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = None) -> None:
+    """Draw curves, the selected ones bold, with a point, such as that of a threshold."""
+    if figure.diagonal:
+        axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
+    for series in figure.series:
+        axes.plot(
+            series.x,
+            series.y,
+            color=_color(series),
+            linestyle=_DASHES[DASHES.get(series.role, "solid")],
+            linewidth=2.2 if series.selected else 1.4,
+            drawstyle="steps-pre" if figure.steps else "default",
+            clip_on=False,
+        )
+    if point is not None:
+        axes.plot(*point, "o", color=INK, markersize=5.5, clip_on=False)
+    _name_axes(axes, figure.title, *figure.axes)
+    for axis, is_share, values in (
+        (axes.xaxis, figure.shares[0], [x for series in figure.series for x in series.x]),
+        (axes.yaxis, figure.shares[1], [y for series in figure.series for y in series.y]),
+    ):
+        if is_share:
+            _share_ticks(axis, max([value for value in values if math.isfinite(value)], default=1.0))
+        else:
+            _round_ticks(axis)
+    if sum(bool(series.name) for series in figure.series) > 1:
+        axes.legend(*lines_of(figure.series), loc="lower right" if figure.diagonal else "best", handlelength=1.6)
+
+
+def draw_bars(axes: Any, figure: Bars) -> None:
+    """Draw divided bars, with the counts of parts that have room for them."""
+    for row, counts in enumerate(figure.counts):
+        total, left = max(1, sum(counts)), 0
+        for role, count in zip(figure.roles, counts):
+            color = TOKENS[token(role)].light
+            axes.barh(row, count / total, left=left / total, height=0.7, color=color, linewidth=0)
+            if count / total > _LEGIBLE * (1 + len(f"{count:,}")):
+                shade = "#ffffff" if token(role) in ("known", "ink2", "d1") else _BLACK
+                at = (left + count / 2) / total
+                axes.text(at, row, f"{count:,}", ha="center", va="center", color=shade, fontweight="bold")
+            left += count
+    axes.set(xlim=(0, 1), xticks=[])
+    _rows(axes, figure.rows, figure.title)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    patches = [_patch(TOKENS[token(role)].light) for role in figure.roles]
+    axes.legend(patches, list(figure.parts), loc="upper left", bbox_to_anchor=(0, -0.02), ncols=3, borderaxespad=0)
+
+
+def draw_matrix(axes: Any, figure: Matrix) -> None:
+    """Draw counts in cells, shaded by their share of the row or, without shares, by the highest; right ones framed."""
+    most = max([1, *(count for row in figure.counts for count in row if count is not None)])
+    for row, counts in enumerate(figure.counts):
+        total = sum(count or 0 for count in counts) or 1
+        for column, count in enumerate(counts):
+            color = TOKENS[token(figure.roles[row][column] if figure.roles else "unknown")].light
+            frame = {"edgecolor": INK, "linewidth": 1.5} if (row, column) in figure.right else {"linewidth": 0}
+            box = (column - 0.47, row - 0.44), 0.94, 0.88
+            axes.add_patch(_patch(SOFT, *box))
+            axes.add_patch(_patch(color, *box, alpha=_SHADE * (count or 0) / (total if figure.shares else most)))
+            axes.add_patch(_patch("none", *box, **frame))
+            text = "–" if count is None else f"{count:,}" if count or figure.shares else "·"
+            axes.text(column, row, text, ha="center", va="center")
+    axes.set_xlim(-0.5, len(figure.columns) - 0.5)
+    axes.set_xticks(range(len(figure.columns)), figure.columns)
+    _rows(axes, figure.rows, figure.title)
+    _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+def value_at(decisions: Decisions, name: str, place: int) -> float:
+    """A rate or another number of the decisions at a threshold; a rate of nothing is 0.0."""
+    if name not in decisions.rates:
+        return decisions.values[name][place]
+    above, below = (sum(decisions.counts[count][place] for count in counts) for counts in decisions.rates[name])
+    return above / below if below else 0.0
+
+
+def edges_of(low: float, high: float, number: int) -> np.ndarray:
+    """The edges of bins of one width over a range, which is widened to 1 where it is empty."""
+    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+    return np.linspace(low, high, number + 1) if low < high else np.linspace(low, np.nextafter(low, math.inf), 2)
+
+
+def drawable(scores: np.ndarray) -> np.ndarray:
+    """Which scores have a place on an axis: finite ones, up to 1e300."""
+    return np.abs(scores.astype(np.float64)) < _LARGE
+
+
+def _color(series: Series) -> str:
+    return TOKENS[token(series.role)].light
+
+
+def _name_axes(axes: Any, title: str, x: str, y: str) -> None:
+    axes.set_title(title)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+
+
+def _share_ticks(axis: Any, most: float) -> None:
+    """An axis from 0 to the highest value, or to 1, with three numbers."""
+    end = most if 0 < most < 0.99 and axis.axis_name == "x" else 1.0
+    getattr(axis.axes, f"set_{axis.axis_name}lim")(0, end)
+    axis.set_ticks([0, end / 2, end], ["0", f"{end / 2:.3g}", f"{end:.3g}"])
+
+
+def _round_ticks(axis: Any, number: int = 4) -> None:
+    """Few, round numbers, which are written in full, with a minus sign."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    axis.set_major_locator(MaxNLocator(number, steps=[1, 2, 2.5, 5, 10]))
+    form = ScalarFormatter(useOffset=False)
+    form.set_powerlimits((-4, 6))
+    axis.set_major_formatter(form)
+
+
+def _rows(axes: Any, names: Sequence[str], title: str) -> None:
+    """Rows by name, from the top."""
+    axes.set_title(title)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), names)
+    axes.grid(visible=False)
+
+
+def _patch(color: str, corner: tuple[float, float] = (0, 0), width: float = 1, height: float = 1, **more: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, facecolor=color, **{"linewidth": 0, **more})
+
+
+def _sides_legend(axes: Any, sides: Sequence[Series]) -> None:
+    """The sides' names below the axis, outside the data; names that begin with _ are names, too."""
+    patches = [
+        _patch("none", edgecolor=_color(series), hatch="//////", alpha=_FILL)
+        if token(series.role) != "known"
+        else _patch(_color(series), alpha=_FILL)
+        for series in sides
+    ]
+    axes.legend(
+        patches,
+        [series.name for series in sides],
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=2,
+        borderaxespad=3.4,
+        handlelength=1.2,
+        columnspacing=1.2,
+    )
+
+
+def _named(series: Series) -> str:
+    """The name of a curve with the number that stands beside it."""
+    return series.name if series.value is None else f"{series.name} {number_text(series.value)}"
+
+
+def lines_of(curves: Sequence[Series]) -> tuple[list[Any], list[str]]:
+    """The lines and names of a legend; names that begin with _ are names, too."""
+    from matplotlib.lines import Line2D
+
+    lines = [
+        Line2D([], [], color=_color(series), linestyle=_DASHES[DASHES.get(series.role, "solid")], linewidth=2)
+        for series in curves
+    ]
+    return lines, [_named(series) for series in curves]

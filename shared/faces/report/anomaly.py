@@ -1,0 +1,602 @@
+"""The report of anomaly maps: numbers, decisions, curves, and the worst images. Needs Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...anomaly.aupro import by_limit
+from ...anomaly.words import meaning
+from ...answers.answer import Bars, Curves, Difference, Matrix, Number, Series
+from ...answers.thresholds import shown_threshold
+from ...arrays.checks import as_fractions
+from ...metric.numbers import with_arrow
+from ...ranking.counts import as_side
+from ...reading.maps.layouts import TITLES
+from ...reading.maps.maps import MapAndMask, map_reader, reading_options
+from ...reading.progress import progress_bar
+from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
+from ...written.files import write_file
+from ..drawing import NARROW
+from ..numbers import number, typographic
+from ..plot import histogram_of
+from .detection import difference_of, ends_of, rows_of
+from .frame import (
+    Block,
+    Picture,
+    Section,
+    Tile,
+    bars,
+    card,
+    chart,
+    check_report_folder,
+    details,
+    facts,
+    filter_key,
+    fold,
+    grid,
+    headline,
+    keys,
+    matrix,
+    names_beside,
+    page_html,
+    table,
+    text,
+    tiles,
+)
+from .intervals import ENDS, Numbers, report_numbers
+from .pictures import heat_url, outline, outline_size, photograph
+
+_CALLED = ("called anomalous", "called normal")
+_FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curves are not folded
+_WORST = 4  # categories to show if there are more
+_BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
+_BINS = 24
+KINDS = {
+    "missed": "Missed",
+    "alarm": "False alarms",
+    "partly": "Mostly uncovered",
+    "lowest": "Anomalous, lowest scores",
+    "highest": "Normal, highest scores",
+}
+_SIDES = ((60, 320), (300, 224))  # (number of tiles, pixels of a picture), for up to that number
+_SMALLEST = 160
+_MOST_FILTERS = 10  # the most names of categories and defects among the filters
+
+
+class Model(NamedTuple):
+    """A run and the name of its model."""
+
+    run: AnomalyRun
+    name: str
+
+    def threshold(self, group: str, level: str) -> float | None:
+        """The threshold for images or pixels: as chosen, else of the best F1; None if they are not judged."""
+        results = self.run.results
+        chosen = results["evaluation"]["options"][f"{level}_threshold"]
+        if isinstance(chosen, Mapping):
+            chosen = chosen.get(group.partition("/")[0])
+        groups = results["groups"]
+        best = groups.get(f"{level}_f1_max_threshold")
+        if best is None:
+            return None
+        return best[groups["group"].index(group)] if chosen is None else float(chosen)
+
+    def threshold_text(self, group: str) -> str:
+        """The threshold for images as the shortest decimal that makes the same decisions; "" if there is none."""
+        threshold = self.threshold(group, "image")
+        scores = [image.score for image in self.images(group)]
+        return "" if threshold is None else shown_threshold(threshold, [scores])
+
+    @property
+    def judged(self) -> list[str]:
+        """The groups whose images are judged."""
+        return [group for group in self.run.groups if self.threshold(group, "image") is not None]
+
+    def images(self, group: str, anomalous: bool | None = None) -> list[ScoredImage]:
+        """The images of a group, or those of one side, with their scores."""
+        return [image for image in images_of(self.run, group) if anomalous in (None, image.anomalous)]
+
+    def flags(self, group: str, image: ScoredImage) -> bool:
+        """Whether an image of a group is called anomalous: its score is above the threshold."""
+        threshold = self.threshold(group, "image")
+        return threshold is not None and image.score > threshold
+
+
+def write_anomaly_report(
+    run: AnomalyRun,
+    folder: str | Path,
+    *,
+    other: AnomalyRun | None = None,
+    comparison: Mapping[str, Any] | None = None,
+    numbers: Numbers | None = None,
+    images: int = 5,
+    progress: bool = False,
+) -> Path:
+    """Write a report of one HTML file, which holds its pictures.
+
+    run: of `evaluate_maps` with curves=True; folder, created if missing
+    other: the run of another model on the same images; comparison, of `compared_runs`
+    numbers: of `report_numbers`, if they are there
+    images: the largest number of images of each kind (missed, false alarms, mostly uncovered) that are drawn of a group
+    progress: whether to show a bar on a terminal
+
+    Without a confidence_level, intervals of small data are computed for the headline, with 200 resamples. Returns the
+    path of the page, index.html. Raises OSError for a folder that cannot be created or written to, where an earlier
+    report then stays as it is, and ValueError for one among the files that were read.
+    """
+    folder = Path(folder)
+    runs = [run] if other is None else [run, other]
+    check_report_folder(folder, [run.listed.data_folder, *(each.listed.folder for each in runs)])
+    models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
+    numbers = report_numbers(run, other, comparison) if numbers is None else numbers
+    names = [model.name for model in models]
+    sections = [
+        _decisions_section(models[0]),
+        _curves_section(models),
+        _images_section(models, images, progress=progress),
+        _categories_section(numbers, names),
+        details(
+            {
+                "All numbers, six digits": [_all_numbers(numbers, names)],
+                "All numbers by category": _all_by_category(numbers, names),
+                "What the numbers mean": [_meanings(numbers)],
+                "Options and versions": [facts({**_options(run), "intervals": numbers.intervals})],
+            }
+        ),
+    ]
+    title = f"Anomaly maps of {run.listed.data_folder.resolve().name}"
+    html = page_html(title, "openworld-metrics anomaly", _lines(run, names), _headline(numbers, names), sections)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "index.html", html)
+    return folder / "index.html"
+
+
+def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
+    """The names of the folders of maps; full paths if the names are equal."""
+    names = [run.listed.folder.resolve().name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.listed.folder) for run in runs]
+
+
+def _lines(run: AnomalyRun, names: Sequence[str]) -> list[str]:
+    """Lines on the evaluated data."""
+    record = run.results["evaluation"]
+    count, images = len(record["categories"]), len(run.images)
+    title = TITLES.get(record["layout"], "masks in a folder")
+    resized = f", resized ({record['resize']})" if record["resize"] else ""
+    return [
+        f"data: {title}, {count} {'category' if count == 1 else 'categories'}, {images:,} images, "
+        f"{sum(image.anomalous for image in run.images):,} anomalous",
+        f"maps: {', compared with '.join(names)}{resized}",
+    ]
+
+
+def _options(run: AnomalyRun) -> dict[str, str]:
+    """The folders, the options that differ from the defaults, and the versions of packages."""
+    record = run.results["evaluation"]
+    own = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
+    if record["void_where_invalid"]:
+        own["void_where_invalid"] = True
+    options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
+    shown = {name: _words(value) for name, value in {**own, **options}.items() if value is not None}
+    versions = {name: str(value) for name, value in record["versions"].items()}
+    return {**shown, **versions, "signature": run.results["signature"]}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _headline(numbers: Numbers, names: Sequence[str]) -> Block:
+    """Three numbers with their intervals and, if there are intervals of differences, which model is better."""
+    results = numbers.results
+    leading = [
+        Number(key, results[key], ends_of(results, key), numbers.higher(key), meaning=meaning(key))
+        for key in numbers.keys[:3]
+    ]
+    every = results["groups"]["group"]
+    groups = [name for name in every if not any(other.startswith(f"{name}/") for other in every)]
+    kind = "groups" if any("/" in name for name in groups) else "categories"
+    note = f"mean of {len(groups)} {kind}" if len(groups) > 1 else ""
+    if numbers.of_images_only:
+        note = "; ".join(filter(None, [note, "--confidence-level 0.95 gives the other numbers intervals, too"]))
+    rows = _differences(numbers, names)
+    return headline(leading, names if rows else (), rows, note=note)
+
+
+def _differences(numbers: Numbers, names: Sequence[str]) -> list[Difference]:
+    """The rows of the comparison that have an interval, in the order of the keys."""
+    table_of = {} if numbers.comparison is None or "low" not in numbers.comparison else numbers.comparison
+    rows = {row["key"]: row for row in rows_of(table_of) if row["low"] is not None}
+    return [difference_of(rows[key], names, numbers.higher(key)) for key in numbers.keys if key in rows]
+
+
+def _decisions_section(model: Model) -> Section:
+    """The decisions on the images of the groups: a matrix, and bars by category and kind of defect."""
+    groups = model.judged
+    if not groups:
+        return Section("Decisions", "Decisions", [])
+    sides = {"Anomalous": (True, "unknown"), "Normal": (False, "known")}
+    counts = []
+    for anomalous, _ in sides.values():
+        called = [model.flags(group, image) for group in groups for image in model.images(group, anomalous)]
+        counts.append([sum(called), len(called) - sum(called)])
+    drawn = Matrix(
+        "Decisions on images",
+        [*sides],
+        _CALLED,
+        counts,
+        roles=[[role] * len(_CALLED) for _, role in sides.values()],
+        right=[(0, 0), (1, 1)],
+        notes=[f"{sum(row):,}" for row in counts],
+    )
+    (detected, missed), (alarms, kept) = counts
+    every = "All images" if len(groups) == 1 else "Both" if len(groups) == 2 else f"All {len(groups)}"
+    cards = [card(matrix(drawn), title=every)]
+    if len(groups) <= _FULL:
+        cards += [_card_of(model, group) for group in groups]
+    else:
+        cards += [_worst_card(model, groups, anomalous=side) for side in (True, False)]
+    is_fixed = model.run.results["evaluation"]["options"]["image_threshold"] is not None
+    at = "the threshold chosen before" if is_fixed else "its threshold of the best F1 on these images"
+    lead = (
+        f"{model.name}, {'each category' if len(groups) > 1 else groups[0]} at {at}: {missed:,} of "
+        f"{detected + missed:,} defects are missed, {alarms:,} of {alarms + kept:,} normal images are false alarms."
+    )
+    if len({group.partition("/")[0] for group in groups}) < len(groups):
+        lead += " Normal images count once in each group of their category, at its threshold."
+    blocks = [grid(*cards, columns=min(3, len(cards)))]
+    if len(groups) > _FULL:
+        each_of = grid(*(_card_of(model, group) for group in groups), columns=3)
+        blocks.append(fold(f"Each of the {len(groups)} categories", each_of))
+    return Section("Decisions", "Decisions", blocks, lead)
+
+
+def _card_of(model: Model, group: str) -> Block:
+    """A card with a bar for each kind of defect, and one for normal images."""
+    images = model.images(group, True)
+    kinds = sorted({image.image.defect for image in images})
+    drawn = [
+        _bar(model, group, kind or "anomalous", [image for image in images if image.image.defect == kind])
+        for kind in kinds
+    ]
+    drawn.append(_bar(model, group, "normal", model.images(group, False)))
+    at = model.threshold_text(group)
+    return card(*drawn, title=group, note=f"anomalous if score > {at}" if at else "")
+
+
+def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> Block:
+    """A card of the categories with the highest rates of missed defects, or of false alarms."""
+
+    def share(group: str) -> float:
+        images = model.images(group, anomalous)
+        return sum(model.flags(group, image) != image.anomalous for image in images) / max(1, len(images))
+
+    worst = sorted(groups, key=share, reverse=True)[:_WORST]
+    drawn = [_bar(model, group, group, model.images(group, anomalous)) for group in worst]
+    title = "Most defects missed" if anomalous else "Most false alarms"
+    return card(*drawn, title=title, note=f"{len(worst)} of {len(groups)} categories")
+
+
+def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> Block:
+    """A bar with the number of images on one side that are called anomalous."""
+    called = sum(model.flags(group, image) for image in images)
+    anomalous = any(image.anomalous for image in images)
+    words, other, role = ("found", "missed", "unknown") if anomalous else ("false alarms", "called normal", "known")
+    drawn = Bars(name, [name], [words, other], [role, f"{role}-soft"], [[called, len(images) - called]])
+    return bars(drawn, notes=[f"{called:,} of {len(images):,} {words}"], thin=True, legend=False)
+
+
+def _curves_section(models: Sequence[Model]) -> Section:
+    """The models' curves and the scores of images in each group, folded if there are many."""
+    groups = models[0].run.groups
+    grids = {group: grid(*_cards(group, models), columns=4) for group in groups}
+    if len(groups) == 1:
+        blocks = [*grids.values()]
+    elif len(groups) <= _OPEN:
+        blocks = [block for group, own in grids.items() for block in (text(group, kind="title"), own)]
+    else:
+        blocks = [fold(group, own) for group, own in grids.items()]
+    lead = f"Every distinct score is a threshold. Histograms: scores of {models[0].name}, with its threshold as a line."
+    if len(models) > 1:
+        lead = f"Solid: {models[0].name}. Dashed: {models[1].name}. {lead}"
+    return Section("Curves", "Curves", blocks, lead)
+
+
+def _cards(group: str, models: Sequence[Model]) -> list[Block]:
+    """Up to four cards: PRO, the ROC of images and of pixels, and the scores of images."""
+    limits = as_fractions(models[0].run.results["evaluation"]["options"]["integration_limits"], "integration_limits")
+    reaches = by_limit("aupro", limits, limits)
+    widest = max(reaches, key=lambda name: reaches[name])
+    kinds = {
+        "pro": ("Regions covered", "FPR of pixels", widest, float(reaches[widest])),
+        "image_roc": ("Images found", "FPR of images", "image_auroc", 1.0),
+        "pixel_roc": ("Pixels found", "FPR of pixels", "pixel_auroc", 1.0),
+    }
+    cards = []
+    for kind, (title, across, key, reach) in kinds.items():
+        drawn = [(model, getattr(model.run.curves[group], kind)) for model in models if group in model.run.curves]
+        series = []
+        for place, (_, points) in enumerate(drawn, 1):
+            shown = up_to(points or [], reach)
+            if shown:
+                series.append(Series("", f"d{place}", [x for x, _ in shown], [y for _, y in shown]))
+        if series:
+            values = f"{key} {' · '.join(_value(model, group, key) for model, _ in drawn)}"
+            curves = Curves(title, (across, ""), series, diagonal=reach == 1)
+            drawing = chart(curves, name=f"{group}: {title.lower()}, {values}", width=NARROW)
+            cards.append(card(drawing, title=title, note=values))
+    return cards + _scores_card(group, models[0])
+
+
+def up_to(points: Sequence[tuple[float, float]], reach: float) -> list[tuple[float, float]]:
+    """The part of a curve up to x = reach, with an interpolated end.
+
+    >>> up_to([(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)], 0.25)
+    [(0.0, 0.0), (0.25, 0.5)]
+    """
+    shown: list[tuple[float, float]] = []
+    for x, y in points:
+        if x > reach:
+            x0, y0 = shown[-1]
+            return [*shown, (reach, y0 + (y - y0) * (reach - x0) / (x - x0))]
+        shown.append((x, y))
+    return shown
+
+
+def _scores_card(group: str, model: Model) -> list[Block]:
+    """A histogram of the scores of normal and anomalous images with the threshold; empty if images are not judged."""
+    threshold = model.threshold(group, "image")
+    if threshold is None:
+        return []
+    sides = {
+        role: as_side(np.asarray([image.score for image in model.images(group, anomalous)], np.float64))
+        for role, anomalous in (("known", False), ("unknown", True))
+    }
+    drawn = histogram_of(sides, ("normal", "anomalous"), title="Scores of images", unit="score of an image", bins=_BINS)
+    drawing = chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
+    return [card(drawing, title=drawn.title)]
+
+
+def _value(model: Model, group: str, key: str) -> str:
+    groups = model.run.results["groups"]
+    return number(groups[key][groups["group"].index(group)])
+
+
+class Worst(NamedTuple):
+    """An image to show: its group, its kind of error, its rank among these, and the image."""
+
+    group: str
+    kind: str
+    rank: int
+    image: ScoredImage
+
+
+def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> Section:
+    """At most `count` images for each kind of error in each group, by the first model, with their maps and filters."""
+    model = models[0]
+    chosen = {group: [*worst_images(model, group, count)] for group in model.run.groups}
+    total = sum(map(len, chosen.values()))
+    side = next((side for most, side in _SIDES if total <= most), _SMALLEST)
+    drawn: list[tuple[Worst, Tile]] = []
+    for worst in progress_bar(list(chosen.values()), unit=" groups drawn", shown=progress):
+        drawn += _tiles(worst, models, side)
+    order = [*KINDS]
+    drawn.sort(key=lambda pair: (order.index(pair[0].kind), pair[0].rank, pair[0].group))
+    if not drawn:
+        fine = "Every image is judged correctly, and of no defect less than half is above the threshold."
+        return Section("Images", "Images judged worst", [text(fine)])
+    filters = {kind: name for kind, name in KINDS.items() if any(worst.kind == kind for worst, _ in drawn)}
+    groups = dict.fromkeys(worst.group for worst, _ in drawn)
+    defects = dict.fromkeys(worst.image.image.defect for worst, _ in drawn if worst.image.anomalous)
+    for kind, names in (("group", groups), ("defect", defects)):
+        if 1 < sum(map(bool, names)) <= _MOST_FILTERS:
+            filters |= {_key(kind, name): name for name in names if name}
+    legend = [("defect", "true defect", "")]
+    if any(model.threshold(group, "pixel") is not None for group in model.run.groups):
+        legend.append(("flagged", "score > threshold of pixels", ""))
+    legend.append(("scale", "score, low to high", ""))
+    blocks = [keys(legend, "line"), tiles([tile for _, tile in drawn], filters, wide=True)]
+    return Section("Images", "Images judged worst", blocks, _images_lead(models, drawn))
+
+
+def _images_lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
+    """The caption above the images: their layout, and the number of each kind of error."""
+    model = models[0]
+    wrong = [
+        image.anomalous
+        for group in model.judged
+        for image in model.images(group)
+        if model.flags(group, image) != image.anomalous
+    ]
+    maps = f"the maps of {models[0].name} and {models[1].name}" if len(models) > 1 else "its map"
+    beside = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
+    judged = f" {sum(wrong):,} missed, {len(wrong) - sum(wrong):,} false alarms;" if model.judged else ""
+    return f"{beside}, on one scale for a category.{judged} the worst {len(drawn):,} are here. Press one to enlarge it."
+
+
+def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
+    """The images of a group with errors, and detected images with mostly uncovered defects."""
+    threshold = model.threshold(group, "image")
+    images = sorted(model.images(group), key=lambda image: image.score)
+    anomalous = [image for image in images if image.anomalous]
+    normal = [image for image in images[::-1] if not image.anomalous]
+    if threshold is None:
+        kinds = {"lowest": anomalous, "highest": normal}
+    else:
+        kinds = {
+            "missed": [image for image in anomalous if image.score <= threshold],
+            "alarm": [image for image in normal if image.score > threshold],
+        }
+        if model.threshold(group, "pixel") is not None:
+            detected = [image for image in anomalous if image.score > threshold and image.marked]
+            shares = [_covered(model, group, content) for content in _read_maps(model, detected)]
+            order = np.argsort(shares, kind="stable").tolist()
+            kinds["partly"] = [detected[place] for place in order if shares[place] < 0.5]
+    for kind, own in kinds.items():
+        yield from (Worst(group, kind, rank, image) for rank, image in enumerate(own[:count]))
+
+
+def _covered(model: Model, group: str, content: MapAndMask) -> float:
+    """The fraction of an image's anomalous pixels above the threshold."""
+    threshold = model.threshold(group, "pixel")
+    mask = content.masks.mask
+    return 1.0 if threshold is None or not mask.any() else float((content.score_map[mask] > threshold).mean())
+
+
+def _read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
+    """The map and the masks of each image, read one by one."""
+    read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
+    pairs = {pair[0].key: pair for pair in model.run.listed.pairs}
+    return (read(pairs[one.image.key]) for one in images)
+
+
+def _tiles(worst: Sequence[Worst], models: Sequence[Model], side: int) -> Iterator[tuple[Worst, Tile]]:
+    """The tiles of a group, with one scale of colours for each model's maps."""
+    images = [one.image for one in worst]
+    scales = [_scale(_read_maps(model, images)) for model in models]
+    for one, *contents in zip(worst, *(_read_maps(model, images) for model in models)):
+        yield one, _tile(one, contents, models, scales, side)
+
+
+def _tile(
+    worst: Worst,
+    contents: Sequence[MapAndMask],
+    models: Sequence[Model],
+    scales: Sequence[tuple[float, float]],
+    side: int,
+) -> Tile:
+    """A photograph, if there is one, with the models' maps beside it; the first picture has the outlines."""
+    image, content, model = worst.image, contents[0], models[0]
+    threshold = model.threshold(worst.group, "pixel")
+    words = _image_words(worst, content, model)
+    name = " ".join(filter(None, (image.image.category, image.image.defect, image.image.stem)))
+    size = outline_size(content.score_map.shape)
+    regions = {"flagged": None if threshold is None else content.score_map > threshold, "defect": content.masks.mask}
+    paths = {kind: outline(region) for kind, region in regions.items() if region is not None}
+    pictures = []
+    if image.image.image is not None:
+        source, _ = photograph(image.image.image, side)
+        pictures.append(Picture(source, f"{name}: {', '.join(words)}", size))
+    for each, one, (low, high) in zip(contents, models, scales):
+        middle = one.threshold(worst.group, "pixel")
+        source = heat_url(each.score_map, low, middle, high, 2 * side // 5 if pictures else side)
+        pictures.append(Picture(source, f"Map of {one.name}, {name}", outline_size(each.score_map.shape)))
+    pictures[0] = pictures[0]._replace(outlines=[(kind, path) for kind, path in paths.items() if path])
+    kinds = [worst.kind, _key("group", worst.group), _key("defect", image.image.defect)]
+    return Tile(name, words, pictures, kinds)
+
+
+def _image_words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:
+    """Lines on the decision on an image, and its number of flagged pixels."""
+    score, pixel = worst.image.score, model.threshold(worst.group, "pixel")
+    if model.threshold(worst.group, "image") is None:
+        words = [typographic(f"score {score:.4g}")]
+    else:
+        at = model.threshold_text(worst.group)
+        kind = {"alarm": "false alarm", "partly": "mostly uncovered"}.get(worst.kind, worst.kind)
+        sign = ">" if model.flags(worst.group, worst.image) else "≤"
+        words = [f"{kind} · score {score_beside(score, at)} {sign} {at}"]
+    if pixel is not None:
+        flagged, mask = content.score_map > pixel, content.masks.mask
+        if content.masks.void is not None:
+            flagged = flagged & ~content.masks.void
+        covered = f"{int((flagged & mask).sum()):,} of {int(mask.sum()):,} defect px covered"
+        words.append(covered if worst.image.anomalous else f"{int(flagged.sum()):,} px flagged")
+    return words
+
+
+def score_beside(score: float, threshold: str) -> str:
+    """A score as short text on its own side of a threshold, which is text too.
+
+    >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(-1e-9, "−∞")
+    ('12.6', '0.30004', '−1e−09')
+    """
+    at = float(threshold.replace("−", "-").replace("∞", "inf"))
+    texts = (f"{score:.{digits}g}" for digits in range(3, 18))
+    return typographic(next((text for text in texts if (float(text) > at) == (score > at)), repr(score)))
+
+
+def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
+    """The lowest and highest finite scores of maps."""
+    low, high = np.inf, -np.inf
+    for content in contents:
+        finite = content.score_map[np.isfinite(content.score_map)]
+        if len(finite):
+            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+    return (low, high) if low < high else (0.0, 1.0) if low > high else (low, low + 1)
+
+
+def _key(what: str, name: str) -> str:
+    """A name as one word, for a filter, which no kind of error is."""
+    return f"{what}-{filter_key(name)}"
+
+
+def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
+    """The table by category, with a bar for each model in every cell; the mean first."""
+    results, other = numbers.results, numbers.other
+    shown = [*numbers.keys[:5], *(key for key in ("pixel_fpr95tpr", "segment_f1") if key in numbers.keys[5:])]
+    groups = results["groups"]["group"]
+    several = len(groups) > 1
+
+    def column(of: Mapping[str, Any], key: str) -> list[Any]:
+        return [*([of[key]] if several else []), *of["groups"][key]]
+
+    columns: dict[str, list[Any]] = {"category": [*(["mean"] if several else []), *groups]}
+    columns["images"] = column(results, "images")
+    for key in shown:
+        own = column(results, key)
+        pairs = own if other is None else [list(pair) for pair in zip(own, column(other, key))]
+        columns[with_arrow(key, numbers.higher(key))] = pairs
+    titles = [*columns][2:]
+    drawn = table(columns, "By category", meters=titles, minor=["images", *titles[2:]], first=int(several))
+    lead = "" if other is None else f"The upper bar is {names[0]}, the lower {names[1]}. "
+    lead += "The mean gives each category the same weight." if several else ""
+    return Section("Categories", "By category", [drawn], lead)
+
+
+def _all_numbers(numbers: Numbers, names: Sequence[str]) -> Block:
+    """Every rate with its interval; for two models, also the difference with its interval."""
+    own_keys = numbers.keys
+    names = names_beside(names, ("key", "difference", "p_value"))
+    own = [
+        (numbers.results[key], *(numbers.results.get(f"{key}_{end}") for end in ("low", "high"))) for key in own_keys
+    ]
+    columns: dict[str, list[Any]] = {"key": own_keys, names[0]: own}
+    if numbers.other is not None:
+        columns[names[1]] = [numbers.other.get(key) for key in own_keys]
+    if numbers.comparison is not None:
+        rows = {row["key"]: row for row in rows_of(numbers.comparison)}
+        parts = ("difference", "low", "high")
+        ends = {key: tuple(row.get(part) for part in parts) for key, row in rows.items()}
+        columns["difference"] = [ends.get(key) for key in own_keys]
+        columns["p_value"] = [rows.get(key, {}).get("p_value") for key in own_keys]
+    shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    return table(shown, "All numbers", minor=["p_value"], digits=6)
+
+
+def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:
+    """All numbers of each model by category: a row for each key, a few categories side by side."""
+    tables = []
+    for name, results in zip(names, (numbers.results, numbers.other)):
+        groups = (results or {}).get("groups", {})
+        columns = {key: column for key, column in groups.items() if key != "group" and not key.endswith(ENDS)}
+        keys_of = [key for key, column in columns.items() if not any(isinstance(x, (dict, list)) for x in column)]
+        for start in range(0, len(groups.get("group", ())), _BESIDE):
+            shown = range(start, min(start + _BESIDE, len(groups["group"])))
+            part: dict[str, list[Any]] = {names_beside([name], groups["group"])[0]: keys_of}
+            for at in shown:
+                part[groups["group"][at]] = [columns[key][at] for key in keys_of]
+            tables.append(table(part, f"{name}, by category", digits=6))
+    return tables
+
+
+def _meanings(numbers: Numbers) -> Block:
+    """The keys and thresholds of the results with their meanings."""
+    own = [*numbers.keys, *(key for key in numbers.results["groups"] if key.endswith("_threshold"))]
+    return facts({key: words for key in dict.fromkeys(own) if (words := meaning(key))})

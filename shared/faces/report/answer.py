@@ -1,0 +1,260 @@
+"""The report of an answer: numbers, which model is better, decisions, figures, images, tables, and all digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
+from ...metric.numbers import with_arrow
+from ..drawing import value_at
+from ..numbers import typographic
+from .detection import LEGEND
+from .frame import (
+    Block,
+    Picture,
+    Section,
+    Tile,
+    bars,
+    card,
+    chart,
+    code,
+    details,
+    facts,
+    filter_key,
+    grid,
+    headline,
+    keys,
+    matrix,
+    page_html,
+    table,
+    text,
+    tiles,
+    verdict,
+)
+from .pictures import picture_of
+
+_SENTENCES = 5  # on rivals; more are in the table
+MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
+
+
+def report_html(
+    answer: Answer,
+    *,
+    title: str = "",
+    command: str = "openworld-metrics",
+    lines: Sequence[str] = (),
+    date: datetime | None = None,
+) -> str:
+    """The report of an answer, as one HTML file that needs no other.
+
+    title: by default the metric and the model shown
+    command: what wrote it; lines, facts on the data, by default the question and the data of the answer
+    date: by default now
+    """
+    shown = title or ": ".join(filter(None, [answer.metric, answer.model]))
+    sections = [
+        *_side_by_side(answer),
+        _decisions_section(answer.decisions),
+        _figures_section(answer),
+        _images_section(answer.images),
+        *map(_worst_section, answer.worst),
+        *(Section(each.title, each.title, [table_of(each)]) for each in answer.tables),
+        _details(answer),
+    ]
+    facts_shown = lines or [answer.question, answer.data]
+    return page_html(shown, command, facts_shown, _headline(answer), sections, date=date)
+
+
+def _headline(answer: Answer) -> Block:
+    """The leading numbers of the model shown; of two models, each of their differences; of more, a sentence each."""
+    own = {number.key: number for number in answer.numbers.get(answer.model, ())}
+    leading = [own[key] for key in answer.leading if key in own][:3]
+    pairs = {(row.first, row.second) for row in answer.differences}
+    names = next(iter(pairs)) if len(pairs) == 1 and len(answer.models) == 2 else ()
+    return headline(
+        leading,
+        names,
+        answer.differences if names else (),
+        note=answer.over,
+        hint=" ".join(answer.notes),
+        verdicts=() if names else answer.verdicts[:_SENTENCES],
+    )
+
+
+def _side_by_side(answer: Answer) -> list[Section]:
+    """The models or the groups of a model as rows of one table, of which the best are marked."""
+    own = answer.side_by_side
+    if own is None:
+        return []
+    lead = f"Bold marks the best, and every {answer.noun} not clearly worse than it." if own.best else ""
+    return [Section(own.title or "Side by side", own.title or "Side by side", [table_of(own)], lead)]
+
+
+def table_of(own: Table) -> Block:
+    """A table of an answer, with intervals beside their numbers, and arrows where a direction is better."""
+    names = {name: with_arrow(name, own.higher.get(name)) for name in own.columns}
+    columns = {names[name]: _with_intervals(own, name) for name in own.columns}
+    best = [(row, names[name]) for row, name in own.best]
+    return table(columns, own.title, best=best, first=own.first)
+
+
+def _with_intervals(own: Table, name: str) -> list[Any]:
+    column = own.columns[name]
+    if name not in own.intervals:
+        return [typographic(value) if isinstance(value, str) and _is_number(value) else value for value in column]
+    return [value if ends is None else (value, *ends) for value, ends in zip(column, own.intervals[name])]
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _decisions_section(decisions: Decisions | None) -> Section:
+    """The counts at the first of the common thresholds, the rates at each of them, and promises on new data."""
+    if decisions is None:
+        return Section("Decisions", "Decisions", [])
+    place = next(iter(decisions.presets.values()), 0)
+    columns = list(dict.fromkeys(name for cells in decisions.table.values() for name in cells))
+    counts = [
+        [decisions.counts[cells[name]][place] if name in cells else None for name in columns]
+        for cells in decisions.table.values()
+    ]
+    roles = [[decisions.roles.get(row, "unknown")] * len(columns) for row in decisions.table]
+    notes = [f"{sum(count or 0 for count in row):,}" for row in counts]
+    counted = matrix(Matrix("Decisions", list(decisions.table), columns, counts, roles=roles, notes=notes))
+    promises = [
+        words.replace("{threshold}", _at(decisions, decisions.presets[name]))
+        for name, words in decisions.promises.items()
+        if name in decisions.presets
+    ]
+    cards = [card(counted), card(_rates(decisions, place))]
+    lead = " ".join(filter(None, [f"{decisions.rule} {_at(decisions, place)}.", decisions.note]))
+    return Section("Decisions", "Decisions", [grid(*cards), text(*promises, kind="small quiet promise")], lead)
+
+
+def _at(decisions: Decisions, place: int) -> str:
+    """A threshold as it is read."""
+    return typographic(decisions.thresholds[place]).replace("inf", "∞")
+
+
+def _rates(decisions: Decisions, place: int) -> Block:
+    """The rates and other numbers of the decisions at each of the common thresholds, or at one."""
+    presets = dict(decisions.presets) or {"here": place}
+    columns: dict[str, list[Any]] = {
+        "threshold": list(presets),
+        "score >": [_at(decisions, at) for at in presets.values()],
+    }
+    for name in (*decisions.rates, *decisions.values):
+        columns[name] = [value_at(decisions, name, at) for at in presets.values()]
+    if len(presets) > 1:
+        return table(columns, "Rates at common thresholds")
+    only = {"rate": list(columns)[2:], "value": [column[0] for column in list(columns.values())[2:]]}
+    return table(only, "Rates at the threshold")
+
+
+def _figures_section(answer: Answer) -> Section:
+    """The figures of the model shown, at the first of the common thresholds."""
+    place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+    cards = [card(_drawn(figure, answer.decisions, place), title=figure.title) for figure in answer.figures]
+    return Section("Figures", "Figures", [grid(*cards, columns=3 if len(cards) > 2 else 2)] if cards else [])
+
+
+def _drawn(figure: Figure, decisions: Decisions | None, place: int) -> Block:
+    if isinstance(figure, Bars):
+        return bars(figure)
+    return matrix(figure) if isinstance(figure, Matrix) else chart(figure, decisions, place)
+
+
+def _images_section(images: Sequence[Image]) -> Section:
+    """The images, the worst first, with a legend of the boxes that occur."""
+    if not images:
+        return Section("Images", "Images", [])
+    roles = {box.role for image in images for box in image.boxes}
+    legend = [entry for entry in LEGEND if entry[0] in roles]
+    shown = [Tile(image.name, [image.said] if image.said else [], [picture_of(image)]) for image in images]
+    blocks = [*([keys(legend, "line")] if legend else []), tiles(shown)]
+    return Section("Images", "Images with the most errors", blocks, "Press one to enlarge it.")
+
+
+def _worst_section(worst: Worst) -> Section:
+    """Samples of a side: a table or, with pictures, tiles with a filter for each outcome."""
+    if not worst.pictures:
+        return Section(worst.title, worst.title, [table(worst.columns, worst.title)], worst.note)
+    names, *others = worst.columns.values()
+    outcomes = worst.columns.get("outcome", [""] * len(names))
+    shown = []
+    for place, (name, picture) in enumerate(zip(names, worst.pictures)):
+        rest = zip(list(worst.columns)[1:], (column[place] for column in others))
+        lines = [value if key == "outcome" else f"{key} {value}" for key, value in rest]
+        picture_shown = Picture(picture, f"{name}: {outcomes[place]}", (1, 1))
+        shown.append(Tile(str(name), lines, [picture_shown], [filter_key(outcomes[place])] if outcomes[place] else []))
+    filters = {filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome}
+    return Section(worst.title, worst.title, [tiles(shown, filters)], worst.note)
+
+
+def _details(answer: Answer) -> Section:
+    """All numbers and differences, what a paper needs, the Python that gives the same, and the signature."""
+    call = answer.call
+    if len(call) > MAX_CALL:
+        call = f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
+    paper = [text(answer.sentence)] if answer.sentence else []
+    paper += [code(answer.citation)] if answer.citation else []
+    titles = {"Comparison, six digits": [_differences(answer.differences)] if answer.differences else []}
+    return details(
+        {
+            "All numbers, six digits": [_all_numbers(answer)],
+            **titles,
+            "What the numbers mean": _meanings(answer.numbers.get(answer.model, ())),
+            "In Python": [code(call)] if call else [],
+            "For a paper": paper,
+            "Signature": [code(answer.signature)] if answer.signature else [],
+        }
+    )
+
+
+def _all_numbers(answer: Answer) -> Block:
+    """Every number of each model with its interval, and the threshold of the one shown."""
+    by_key: dict[str, dict[str, Number]] = {}
+    for model, numbers in answer.numbers.items():
+        for number in numbers:
+            by_key.setdefault(number.key, {})[model] = number
+    columns: dict[str, list[Any]] = {"key": list(by_key)}
+    for model in answer.numbers:
+        name = "value" if not model else f"{model} (model)" if model in ("key", "score >") else model
+        columns[name] = [_value(own.get(model)) for own in by_key.values()]
+    thresholds = [own[answer.model].threshold if answer.model in own else "" for own in by_key.values()]
+    if any(thresholds):
+        columns["score >"] = [typographic(each) or None for each in thresholds]
+    return table(columns, "All numbers", digits=6)
+
+
+def _value(number: Number | None) -> Any:
+    if number is None or number.interval is None:
+        return None if number is None else number.value
+    return (number.value, *number.interval)
+
+
+def _differences(rows: Sequence[Difference]) -> Block:
+    """Every row of the comparison, with its interval, p-value and verdict."""
+    several = len({(row.first, row.second) for row in rows}) > 1
+    columns: dict[str, list[Any]] = {"key": [row.key for row in rows]}
+    if any(row.group for row in rows):
+        columns["group"] = [row.group or "mean" for row in rows]
+    if several:
+        columns["models"] = [f"{row.first} vs {row.second}" for row in rows]
+    columns["difference"] = [(row.difference, row.low, row.high) for row in rows]
+    columns["p"] = [row.p_value for row in rows]
+    columns["verdict"] = [verdict(row) for row in rows]
+    return table(columns, "Comparison", digits=6)
+
+
+def _meanings(numbers: Sequence[Number]) -> list[Block]:
+    """The keys with their meanings, where they have one."""
+    own: Mapping[str, str] = {number.key: number.meaning for number in numbers if number.meaning}
+    return [facts(own)] if own else []

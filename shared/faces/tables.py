@@ -1,0 +1,521 @@
+"""Tables of results: files or groups as rows, means over seeds, marks of the best, as text, Markdown, LaTeX, HTML, CSV.
+
+table = make_table({"resnet-s0": first, "resnet-s1": second, "vit-s0": third}, seeds="-s[0-9]+", keys=["auroc"])
+print(render(table, "latex", percent=True))
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import statistics
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..arrays.checks import as_bool, as_choice, as_int
+from ..metric.numbers import decimal_text
+from ..written.files import csv_text
+from ..written.results import KINDS, Direction, direction_of, flat, is_share, rows_of_groups
+from .terminal import aligned
+
+OVERALL = "mean"  # the name of the results beside groups
+ROW_KINDS = ("files", "groups")
+_LARGEST = sys.float_info.max
+INTERVALS = ("brackets", "plusminus", "none")
+FORMS = ("text", "markdown", "latex", "booktabs", "html", "csv")
+SECOND = "°"  # marks the second best in text
+_LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "[": "{[}",  # otherwise an option of the \\ before it
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+class Cell(NamedTuple):
+    """A number, with its key and, if known, its standard deviation over seeds or its interval.
+
+    best: whether it is the best of several models, or does not differ from the best; second: whether it is second best
+    share: whether it is a share, in [0, 1] or a difference of two, which may be shown in percent
+    """
+
+    key: str
+    value: float
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+    direction: Direction | None = None
+    second: bool = False
+    share: bool = False
+
+
+class ResultTable(NamedTuple):
+    """Column names, and rows of a name and a cell for each column, None for a missing number.
+
+    corner, above the names of the rows, is the key of all numbers, if it is not in the column names.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[Cell | None]]]
+    corner: str = ""
+
+
+Place = tuple[str, str, str]  # file, group, key
+
+
+def make_table(
+    results: Mapping[str, Mapping[str, Any]],
+    *,
+    rows: str | None = None,
+    keys: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    seeds: str | None = None,
+    undecided: Mapping[Place, bool | None] = MappingProxyType({}),
+    names: Mapping[str, str] = MappingProxyType({}),
+    marked: Callable[[str, str, str], bool] | None = None,
+) -> ResultTable:
+    """A table of the numbers of results.
+
+    Parameters: results by name, such as their file's, with or without groups; rows, "files" or "groups", by
+    default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
+    of a key also its last part after a slash, where "mean" is what stands beside the groups: all keys by default, and
+    of the groups all as rows and "mean" beside files. seeds, a regular expression: names of results that differ only
+    where it matches are one, with the mean and the standard deviation (of n − 1) of their numbers; where it is in none
+    of these names, so are groups.
+    undecided, of `leaderboard.differing`: the numbers that do not differ from the best are marked as it is. names, what
+    files, groups and keys are called in the table.
+    Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. If two or more results are
+    compared, the best numbers of each group and key are marked, as far as the direction of the key is known. Means have
+    no intervals. Keys are shortened to their last parts if these differ.
+
+    With `marked`, a function of a result's name, a group and a key, the numbers for which it is true are marked
+    instead.
+    Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
+    nothing, for seeds that lack a number which others have, and if there is nothing to show.
+
+    >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
+    >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
+    [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
+    """
+    _check(keys=keys, groups=groups)
+    if rows is not None:
+        as_choice(rows, "rows", ROW_KINDS)
+    numbers = {name: numbers_of(result) for name, result in results.items()}
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, Seeds(seeds))
+    kinds = all_kinds(results)
+    cells = {
+        place: cell._replace(direction=direction_of(cell.key, kinds), share=is_share(cell.key, kinds))
+        for place, cell in cells.items()
+    }
+    if not cells:
+        raise ValueError(f"{', '.join(results) or 'results'}: expected results with numbers, got none")
+    if marked is None:
+        cells = marked_best(cells, undecided)
+    else:
+        cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
+    files, named, present = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
+    if rows is None:
+        rows = "groups" if len(files) == 1 and len(named) > 1 else "files"
+    wanted = _chosen(present, keys, "keys")
+    taken = named if groups is None and rows == "groups" else _chosen(named, groups or [OVERALL], "groups")
+    called = _Names(wanted, names, {*files, *named, *present})
+    if rows == "files":
+        columns = [(group, key) for group in taken for key in wanted]
+        lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
+    else:
+        columns = [(file, key) for file in files for key in wanted]
+        lines = [(group, [cells.get((file, group, key)) for file, key in columns]) for group in taken]
+    there = [any(line[i] is not None for _, line in lines) for i in range(len(columns))]
+    single = len(taken if rows == "files" else files) == 1
+    alone = len(wanted) == 1 and not single
+    return ResultTable(
+        [
+            called(key) if single else called(name) if alone else f"{called(name)} {called(key)}"
+            for (name, key), kept in zip(columns, there)
+            if kept
+        ],
+        [(called(name), [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        called(wanted[0]) if alone else "",
+    )
+
+
+class _Names:
+    """The names of files, groups and keys in a table: keys are shortened to their last parts if these differ."""
+
+    def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
+        ends = [key.rpartition("/")[2] for key in keys]
+        short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
+        ends_known = {name.rpartition("/")[2] for name in known}
+        for name in names:
+            if name not in known and name not in ends_known:
+                raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
+        self._names, self._short = names, short
+
+    def __call__(self, name: str) -> str:
+        """The name of a file, a group or a key in the table."""
+        end = self._short.get(name, name)
+        return self._names.get(name, self._names.get(end, end))
+
+
+def _check(**options: Any) -> None:
+    for option, names in options.items():
+        if names is None:
+            continue
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
+
+
+def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | None) -> list[str] | None:
+    """The keys of results that match the patterns, as `make_table` takes them; None for all, without patterns.
+
+    Raises ValueError for a pattern that matches nothing.
+    """
+    if patterns is None:
+        return None
+    cells = _cells({name: numbers_of(result) for name, result in results.items()})
+    return _chosen([*dict.fromkeys(key for _, _, key in cells)], patterns, "keys")
+
+
+def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The kinds of the keys of saved results, if the results have them."""
+    kinds = results.get(KINDS)
+    return kinds if isinstance(kinds, Mapping) else {}
+
+
+def all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
+    kinds: dict[str, Any] = {}
+    for name, result in results.items():
+        for key, kind in _kinds(result).items():
+            if not isinstance(kind, Mapping) or kind.get("kind") != "rate":  # as that of a rate that does not exist
+                kinds.setdefault(key, kind)
+                continue
+            first = kinds.get(key)
+            if not isinstance(first, Mapping) or first.get("kind") != "rate":
+                kinds[key] = kind
+            elif kind.get("share") != first.get("share"):
+                raise ValueError(f"{name}: expected {key} as in the other results, a share in [0, 1] or in percent")
+    return kinds
+
+
+def numbers_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The numbers of results by group; numbers beside the groups belong to OVERALL."""
+    groups = results.get("groups")
+    rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
+    if OVERALL in rows:
+        raise ValueError(f"groups: expected no group {OVERALL!r}, which is the name of the overall results")
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
+
+
+def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[Place, Cell]:
+    cells = {}
+    for name, groups in numbers.items():
+        for group, row in groups.items():
+            ends = {f"{key}_{end}" for key in row for end in ("low", "high", "error")}
+            for key in (key for key in row if key not in ends):
+                low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+                cells[name, group, key] = Cell(key, row[key], low=low, high=high)
+    return cells
+
+
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: Seeds) -> dict[Place, Cell]:
+    """Means over results, or else over groups, with names that differ only where the pattern matches."""
+    in_names = any(map(seeds.matches, numbers))
+    if in_names:
+        check_seeds(numbers, seeds)
+    values: dict[Place, list[float]] = {}
+    for (name, group, key), cell in _cells(numbers).items():
+        if in_names:
+            values.setdefault((seeds.without(name, OVERALL), group, key), []).append(cell.value)
+        elif seeds.matches(group):  # other groups are means of these
+            values.setdefault((name, seeds.without(group, OVERALL), key), []).append(cell.value)
+    if not values:
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.text!r}")
+    most: dict[str, int] = {}
+    for (name, _, _), of_seeds in values.items():
+        most[name] = max(most.get(name, 0), len(of_seeds))
+    for (name, group, key), of_seeds in values.items():
+        if len(of_seeds) < most[name]:
+            raise ValueError(f"{name}: expected {key} ({group}) for {most[name]} seeds, got it for {len(of_seeds)}")
+    return {place: Cell(place[2], mean_of_seeds(numbers), std_of_seeds(numbers)) for place, numbers in values.items()}
+
+
+def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
+    """The names that match the patterns, in the order of the patterns; all names without patterns."""
+    if patterns is None:
+        return list(names)
+    chosen: list[str] = []
+    for pattern in patterns:
+        matching = [name for name in names if pattern in (name, _end(name, option)) or fnmatchcase(name, pattern)]
+        if not matching:
+            raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
+        chosen += [name for name in matching if name not in chosen]
+    return chosen
+
+
+def _end(name: str, option: str) -> str:
+    """The last part of a key; a group's name is not split."""
+    return name.rpartition("/")[2] if option == "keys" else name
+
+
+Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a cell
+
+
+def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
+    """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
+    rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
+    for place, cell in cells.items():
+        rivals.setdefault(place[1:], []).append((place, cell))
+    marked = dict(cells)
+    for own in rivals.values():
+        known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
+        if known is None or len(numbers) < 2:
+            continue
+        choose = max if known.higher else min
+        best = choose(cell.value for _, cell in numbers)
+        first = {place for place, cell in numbers if cell.value == best or undecided.get(place)}
+        rest = [cell.value for place, cell in numbers if place not in first]
+        for place, cell in numbers:
+            second = bool(rest) and place not in first and cell.value == choose(rest)
+            marked[place] = cell._replace(best=place in first, second=second)
+    return marked
+
+
+class Seeds:
+    """A regular expression that matches the seed in a name. Raises TypeError or ValueError for an invalid one.
+
+    >>> seeds = Seeds("-s[0-9]+")
+    >>> seeds.without("resnet-s0"), seeds.seed("resnet-s0"), seeds.seed("resnet")
+    ('resnet', '-s0', '')
+    """
+
+    def __init__(self, pattern: str) -> None:
+        if not isinstance(pattern, str):
+            raise TypeError(f"seeds: expected a regular expression, got {pattern!r}")
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"seeds: expected a regular expression, got {pattern!r} ({error})") from None
+        self.text = pattern
+
+    def seed(self, name: str) -> str:
+        """The part of a name with the seed; "" if there is none."""
+        match = self._pattern.search(name)
+        return match.group() if match else ""
+
+    def matches(self, name: str) -> bool:
+        """Whether a name has a seed."""
+        return self._pattern.search(name) is not None
+
+    def without(self, name: str, empty: str = "") -> str:
+        """The rest of a name, or `empty` if nothing is left. Raises ValueError for several matches."""
+        rest, matches = self._pattern.subn("", name)
+        if matches > 1:  # such as [0-9]+ in resnet18-s0, which would merge it with resnet50-s0
+            raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+        return re.sub("//+", "/", rest).strip(" -_./") or empty
+
+
+def check_seeds(names: Collection[str], seeds: Seeds) -> None:
+    """Raise ValueError for a name without a seed that is the rest of a name with one: it would be a seed more."""
+    with_seeds = {seeds.without(name): name for name in names if seeds.matches(name)}
+    for name in names:
+        if not seeds.matches(name) and seeds.without(name) in with_seeds:
+            raise ValueError(f"{name}: expected a seed in the name, as in {with_seeds[seeds.without(name)]}, got none")
+
+
+def mean_of_seeds(values: Sequence[float]) -> float:
+    """The mean, exact if all values are equal; NaN if any is not finite."""
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def std_of_seeds(values: Sequence[float]) -> float | None:
+    """The sample standard deviation (n − 1); None for a single value."""
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def render(
+    table: ResultTable,
+    form: str = "text",
+    *,
+    percent: bool = False,
+    digits: int | None = None,
+    intervals: str = "brackets",
+    arrows: bool = False,
+    second: bool = False,
+) -> str:
+    """A table as text.
+
+    The best numbers of several models begin with * in text, and are bold elsewhere; the second best, with `second`,
+    begin with ° in text, are in italics in Markdown and underlined in LaTeX and HTML. CSV has separate columns for
+    standard deviations and the ends of intervals. Each number is rounded once, also in percent (see `decimal_text`).
+
+    Parameters: table, of `make_table`; form, one of text, markdown, latex, booktabs, html and csv; percent, to multiply
+    rates, as far as their keys are known, by 100; digits after the point, by default 4, or 2 in percent, and all in
+    CSV; intervals, in brackets, as ± half their length ("plusminus"), or none; arrows, to show beside the names of
+    columns which direction is better; second, to mark the second best. Returns the text, without a line break at the
+    end. Raises ValueError or TypeError for other options, and ValueError for a rate above 1 in percent.
+
+    >>> from openworld_metrics.written.results import Direction
+    >>> best = Cell("auroc", 0.75, best=True, direction=Direction(higher=True, rate=True), share=True)
+    >>> table = ResultTable(["auroc", "total"], [("a", [best, Cell("total", 3)])])
+    >>> print(render(table, percent=True))
+        auroc  total
+    a  *75.00      3
+    >>> print(render(table, "markdown"))
+    |  | auroc | total |
+    |---|---:|---:|
+    | a | **0.7500** | 3 |
+    """
+    percent = as_bool(percent, "percent")
+    as_choice(form, "form", FORMS)
+    as_choice(intervals, "intervals", INTERVALS)
+    if digits is not None:
+        as_int(digits, "digits", 0, 17)
+    for cell in (cell for _, cells in table.rows for cell in cells if cell is not None and percent and cell.share):
+        if cell.value > 1:
+            raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
+
+    def number(value: float | Fraction, cell: Cell) -> str:
+        in_percent = percent and cell.share
+        places = digits if digits is not None or form == "csv" else 2 if in_percent else 4
+        return str(value) if isinstance(value, int) else decimal_text(value, places, percent=in_percent)
+
+    if form == "csv":
+        return _as_csv(table, number)
+    escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
+
+    def text(cell: Cell | None) -> str:
+        return _cell_text(cell if cell is None or second else cell._replace(second=False), number, intervals, form)
+
+    texts = [[escape(name), *map(text, cells)] for name, cells in table.rows]
+    ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
+    corner = escape(table.corner)
+    if corner:  # all numbers have one key, with one direction
+        corner, ways = f"{corner} {ways[-1]}".rstrip(), [""] * len(ways)
+    return lay_out([[corner, *(f"{escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways))], *texts])
+
+
+def escaped(text: str, form: str) -> str:
+    """A text on one line, with what a form would read as its own signs escaped."""
+    return _ESCAPES[form](text)
+
+
+def _arrow(column: Sequence[Cell | None], form: str) -> str:
+    """The arrow of a column's direction; "" if it is unknown."""
+    known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
+    if known is None:
+        return ""
+    return _ARROWS.get(form, ("↓", "↑"))[known.higher]
+
+
+def _cell_text(cell: Cell | None, number: Number, intervals: str, form: str) -> str:
+    if cell is None:
+        return "--" if form in _LATEX else "–"
+    text = number(cell.value, cell)
+    text = _BOLD[form](text) if cell.best else _UNDERLINED[form](text) if cell.second else text
+    plus_minus = r"$\pm$" if form in _LATEX else "±"
+    if cell.std is not None:
+        return f"{text} {plus_minus} {number(cell.std, cell)}"
+    if cell.low is None or cell.high is None or intervals == "none":
+        return text
+    if intervals == "plusminus":
+        half = (Fraction(cell.high) - Fraction(cell.low)) / 2
+        return f"{text} {plus_minus} {number(half, cell)}"
+    return f"{text} [{number(cell.low, cell)}, {number(cell.high, cell)}]"
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
+
+
+def _latex(rows: Sequence[Sequence[str]], rules: Sequence[str] = (r"\hline",) * 3) -> str:
+    lines = [" & ".join(row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    top, middle, bottom = rules
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", top, lines[0], middle, *lines[1:], bottom, r"\end{tabular}"])
+
+
+def _html(rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{cell}</th>' for cell in rows[0])
+    body = [
+        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in row)}</tr>' for name, *row in rows[1:]
+    ]
+    return "\n".join(["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>", "</table>"])
+
+
+def _as_csv(table: ResultTable, number: Number) -> str:
+    """CSV with a column for each part of cells that occurs in a column."""
+    parts = {"": "value", " std": "std", " low": "low", " high": "high"}
+    cells = list(zip(*(cells for _, cells in table.rows)))
+    kept = [
+        (i, part, f"{name}{ending}")
+        for i, name in enumerate(table.columns)
+        for ending, part in parts.items()
+        if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
+    ]
+    head = [table.corner or "name", *(name for _, _, name in kept)]
+
+    def text(cell: Cell | None, part: str) -> str | None:
+        value = None if cell is None else getattr(cell, part)
+        return None if cell is None or value is None else number(value, cell)
+
+    rows = [[name, *(text(row[i], part) for i, part, _ in kept)] for name, row in table.rows]
+    return csv_text([head, *rows]).rstrip("\n")
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "text": _one_line,
+    "markdown": lambda name: re.sub(r"[|\\`*<\[\]&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", _one_line(name)),
+    "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
+    "html": lambda name: html.escape(_one_line(name)),
+}
+_ESCAPES["booktabs"] = _ESCAPES["latex"]
+_LATEX = ("latex", "booktabs")
+_ARROWS = dict.fromkeys(_LATEX, (r"$\downarrow$", r"$\uparrow$"))
+_BOLD: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"*{text}",
+    "markdown": lambda text: f"**{text}**",
+    "latex": lambda text: rf"\textbf{{{text}}}",
+    "booktabs": lambda text: rf"\textbf{{{text}}}",
+    "html": lambda text: f"<b>{text}</b>",
+}
+_UNDERLINED: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"{SECOND}{text}",
+    "markdown": lambda text: f"*{text}*",
+    "latex": lambda text: rf"\underline{{{text}}}",
+    "booktabs": lambda text: rf"\underline{{{text}}}",
+    "html": lambda text: f"<u>{text}</u>",
+}
+_LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
+    "text": aligned,
+    "markdown": _markdown,
+    "latex": _latex,
+    "booktabs": partial(_latex, rules=(r"\toprule", r"\midrule", r"\bottomrule")),
+    "html": _html,
+}

@@ -1,0 +1,414 @@
+"""Results on a terminal, laid out by rich: a row for each metric, bold for what counts, dim for what stands beside it.
+
+Every function returns text: plain, or in colour for a terminal that has them. A table may be wider than the terminal,
+since no number is cut; what can be left out or put below is.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import shutil
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..answers.answer import Answer, Difference, Number
+from ..metric.numbers import arrow, interval_text, number_text, signed_text, with_arrow
+from ..metric.results import Count, Rate, Summary
+from ..written.results import direction_of
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Cell = Any  # a text, plain or with styles, or several that stand beside each other
+WIDEST = 116  # characters of a line
+NO_DIFFERENCE = "no clear difference"
+_ROWS = 20  # the most rows of a table to show
+_LEAST_P = 0.001  # that is shown
+_DRAWN, _FOR_DRAWINGS = 25, 110  # characters of a drawing, and of a terminal that shows them
+
+
+class Painted(str):
+    """A text with colours and no other control characters, which have been escaped."""
+
+
+def has_colour() -> bool:
+    """Whether results are printed in colour: on a terminal, unless NO_COLOR is set or it is a dumb one."""
+    there = sys.stdout is not None and sys.stdout.isatty()
+    return there and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """The number of characters on a line of the terminal, at most 116, which it is where it is unknown."""
+    return min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
+
+
+def printable(text: str) -> str:
+    """A text with escapes in place of control characters, except line ends."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def strong(text: str) -> Text:
+    """A text in bold: what counts in a row, such as a number beside its interval."""
+    return _styled(text, "bold")
+
+
+def quiet(text: str) -> Text:
+    """A dim text: what stands beside what counts, such as the interval of a number."""
+    return _styled(text, "dim")
+
+
+def _styled(text: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    return Text(printable(text), style)
+
+
+def printed(text: Cell, *, colour: bool = False) -> str:
+    r"""A text, or several that stand beside each other, as a string: plain, or with the codes of its styles.
+
+    >>> printed(("auroc ", strong("0.704"))), printed(strong("0.704"), colour=True)
+    ('auroc 0.704', '\x1b[1m0.704\x1b[0m')
+    """
+    return _rendered(_cell(text), colour)
+
+
+def aligned(rows: Sequence[Sequence[Cell]], left: Collection[int] = (0,), *, colour: bool = False) -> str:
+    """Rows of cells, with the columns in `left` aligned to the left, and the others to the right.
+
+    >>> print(aligned([["key", "value"], ["auroc", ("0.5", quiet(" [0, 1]"))]]))
+    key         value
+    auroc  0.5 [0, 1]
+    """
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for i in range(len(rows[0])):
+        table.add_column(justify="left" if i in left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(_cell, row))
+    return _rendered(table, colour)
+
+
+def _cell(cell: Cell) -> Text:
+    from rich.text import Text
+
+    parts = cell if isinstance(cell, tuple) else (cell,)
+    return Text.assemble(*(_styled(part) if isinstance(part, str) else part for part in parts))
+
+
+def _rendered(content: Any, colour: bool) -> str:
+    from rich.console import Console
+
+    text = io.StringIO()
+    wide_enough = 1 << 20  # nothing is wrapped or cut
+    system: Any = "standard" if colour else None
+    Console(
+        file=text, width=wide_enough, color_system=system, force_terminal=colour, legacy_windows=False, highlight=False
+    ).print(content, soft_wrap=True)
+    lines = "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n"))
+    return Painted(lines) if colour else lines
+
+
+def text_width(text: str) -> int:
+    r"""The columns of a terminal that the longest line of a plain text takes: two for each wide character.
+
+    >>> text_width("knn"), text_width("数据集\nknn")
+    (3, 6)
+    """
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.split("\n")))
+
+
+def joined(*parts: str, by: str = "\n\n") -> str:
+    """Parts of a text, one below the other; those that are empty are left out."""
+    kind = Painted if any(isinstance(part, Painted) for part in parts) else str
+    return kind(by.join(part if isinstance(part, Painted) else printable(part) for part in parts if part))
+
+
+def numbers_of(results: Mapping[str, Any], *, percent: bool = False) -> list[Number]:
+    """Numbers of the results of a summary: rates, counts and others; an estimated error is a note."""
+    numbers = []
+    for key, one in results.items():
+        if isinstance(one, Rate):
+            error = "" if one.error is None else f"± {one.error * (100 if percent and one.share else 1):.1g}"
+            threshold = "" if one.threshold is None else repr(one.threshold)
+            shared: dict[str, Any] = {"higher": one.higher, "share": one.share, "note": error, "threshold": threshold}
+            numbers.append(Number(key, one.value, one.interval, **shared))
+        else:
+            value, higher = (one.value, one.higher) if isinstance(one, Count) else (one, None)
+            numbers.append(Number(key, value, higher=higher))
+    return numbers
+
+
+def numbers_text(
+    name: str, about: str, numbers: Sequence[Number], *, percent: bool = False, colour: bool = False
+) -> str:
+    """The name of a metric and its data, and a row for each number: key, value, interval, direction, and notes.
+
+    >>> interval = (0.801, 0.838)
+    >>> print(numbers_text("ood_bench", "2,000 samples", [Number("auroc", 0.819, interval, True), Number("n", 12)]))
+    ood_bench  2,000 samples
+      auroc  0.819  [0.801, 0.838]  ↑
+      n         12
+    """
+    head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
+    rows = [
+        [
+            number.key,
+            strong(_value(number, percent)),
+            quiet(_ends(number, percent)),
+            arrow(number.higher),
+            quiet(
+                "  ".join(
+                    filter(None, (number.note, number.threshold and f"at score > {number.threshold}", number.meaning))
+                )
+            ),
+        ]
+        for number in numbers
+    ]
+    if not rows:
+        return head
+    kept = [i for i, column in enumerate(zip(*rows)) if any(map(str, column))]
+    table = aligned(
+        [[row[i] for i in kept] for row in rows], (0, len(kept) - 1 if kept[-1] == 4 else -1), colour=colour
+    )
+    return joined(head, *(type(table)(f"  {line}") for line in table.split("\n")), by="\n")
+
+
+def _value(number: Number, percent: bool) -> str:
+    if number.key.endswith("threshold") and isinstance(number.value, float):
+        return repr(number.value)  # all its digits, so that it can be used as an option
+    return number_text(number.value, percent=percent and number.share)
+
+
+def _ends(number: Number, percent: bool) -> str:
+    """The interval of a number; "" if it has none."""
+    return "" if number.interval is None else interval_text(*number.interval, percent=percent and number.share)
+
+
+def results_text(
+    name: str,
+    about: str,
+    summary: Summary,
+    note: str = "",
+    *,
+    percent: bool = False,
+    width: int = WIDEST,
+    colour: bool = False,
+) -> str:
+    """The results of a metric: a row for each, or for each group with their mean, and tables.
+
+    A threshold has all its digits, so that it can be used as an option: a sample is unknown if its score is above it.
+
+    Parameters: name of the metric; about, its data in words; summary, its results; note, a line at the end; percent,
+    whether shares are times 100; width of the terminal, in characters; colour.
+
+    >>> rates = {"auroc": Rate(0.819, True, interval=(0.801, 0.838)), "fpr95tpr": Rate(0.631, False, threshold=-0.25)}
+    >>> print(results_text("ood_bench", "2,000 samples", Summary({**rates, "total": 12}), "1,000 resamples"))
+    ood_bench  2,000 samples
+      auroc     0.819  [0.801, 0.838]  ↑
+      fpr95tpr  0.631                  ↓  at score > -0.25
+      total        12
+    1,000 resamples
+    """
+    groups = summary.groups or {}
+    tables = {key: table for key, table in summary.results.items() if _is_table(table)}
+    in_groups = {key for row in groups.values() for key in row}
+    alone = {key: one for key, one in summary.results.items() if key not in tables and key not in in_groups}
+    text = joined(
+        numbers_text(name, about, numbers_of(alone, percent=percent), percent=percent, colour=colour),
+        *(_groups(summary.results, groups, percent, width, colour) if groups else ()),
+        *(_table(key, table, colour) for key, table in tables.items()),
+    )
+    return joined(text, printed(quiet(note), colour=colour), by="\n")
+
+
+def _groups(
+    results: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, colour: bool
+) -> list[str]:
+    """A row for each group, and a last row for the mean; columns that do not fit get a table below."""
+    shown = [*groups][:_ROWS]
+    leaves = sum(not any(other.startswith(f"{name}/") for other in groups) for name in groups)
+    names: list[Cell] = [quiet("group"), *shown, strong(f"mean of {leaves}")]
+    blocks = [[names]]
+    for key in dict.fromkeys(key for row in groups.values() for key, one in row.items() if not _is_table(one)):
+        rows = [*(groups[name] for name in shown), results]
+        cells = [numbers_of({key: row.get(key)}, percent=percent)[0] for row in rows]
+        higher = next((cell.higher for cell, row in zip(cells, rows) if key in row), None)
+        texts: list[Cell] = [(_value(cell, percent), quiet(f" {_ends(cell, percent)}".rstrip())) for cell in cells]
+        column = [quiet(with_arrow(key, higher)), *texts[:-1], (strong(texts[-1][0]), texts[-1][1])]
+        if len(blocks[-1]) > 1 and text_width(aligned([*zip(*blocks[-1], column)])) > width:
+            blocks.append([names])
+        blocks[-1].append(column)
+    more = [f"… and {len(groups) - _ROWS} more groups, which --save has"] if len(groups) > _ROWS else []
+    return [aligned([*zip(*block)], colour=colour) for block in blocks] + more
+
+
+def _is_table(value: Any) -> bool:
+    columns = [*value.values()] if isinstance(value, Mapping) else []
+    return bool(columns) and all(isinstance(x, list) for x in columns) and len({len(x) for x in columns}) == 1
+
+
+def _table(key: str, table: Mapping[str, list[Any]], colour: bool) -> str:
+    rows = [
+        [
+            "table" if isinstance(value, Mapping) else _value(Number(name, value), False)
+            for name, value in zip(table, row)
+        ]
+        for row in zip(*table.values())
+    ]
+    more = f"… and {len(rows) - _ROWS} more rows, which JSON has" if len(rows) > _ROWS else ""
+    lines = aligned([[*map(quiet, table)], *rows[:_ROWS]], colour=colour)
+    return joined(printed(strong(key), colour=colour), lines, more, by="\n")
+
+
+def differences_of(
+    table: Mapping[str, Any], names: Sequence[str], kinds: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[list[Difference], set[str]]:
+    """The rows of a comparison that are of no group, and the keys that are shares; no interval is NaN.
+
+    Parameters: table, of `compare` or of a folder's comparison; names of the models; kinds, of the keys in results.
+    """
+    columns = {name: column for name, column in table.items() if isinstance(column, list)}
+    rows = [row for row in (dict(zip(columns, row)) for row in zip(*columns.values())) if row.get("group") is None]
+    differences, shares = [], set()
+    for row in rows:
+        known, kind = direction_of(row["key"], kinds), kinds.get(row["key"], {})
+        if kind.get("share", known is not None and known.rate):
+            shares.add(row["key"])
+        low, high, p = (math.nan if row.get(end) is None else row[end] for end in ("low", "high", "p_value"))
+        better = {"first": names[0], "second": names[1]}.get(row.get("better") or "", "")
+        values = (row["first"], row["second"])
+        differences.append(
+            Difference(
+                names[0], names[1], row["key"], values, row["difference"], low, high, p, better, known and known.higher
+            )
+        )
+    return differences, shares
+
+
+def comparison_text(
+    table: Mapping[str, Any],
+    names: Sequence[str] = ("first", "second"),
+    *,
+    kinds: Mapping[str, Any] = MappingProxyType({}),
+    level: float = 0.95,
+    percent: bool = False,
+    width: int = WIDEST,
+    colour: bool = False,
+) -> str:
+    """The rows of a comparison as a table; see `differences_of` and `differences_text`.
+
+    >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
+    >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}, ("knn", "energy"), width=80))
+               knn  energy      difference [95 %]      p
+    auroc ↑  0.750   0.500  +0.250 [0.125, 0.375]  0.010  knn is better
+    """
+    differences, shares = differences_of(table, names, kinds)
+    shared: dict[str, Any] = {"percent": percent, "width": width, "colour": colour}
+    return differences_text(differences, names, shares, level=level, **shared)
+
+
+def differences_text(
+    differences: Sequence[Difference],
+    names: Sequence[str],
+    shares: Collection[str] = (),
+    *,
+    level: float = 0.95,
+    percent: bool = False,
+    width: int = WIDEST,
+    colour: bool = False,
+) -> str:
+    """A row for each key: both values, the difference with its interval as text and drawn, p, and the better model.
+
+    Parameters: differences, where NaN stands for no interval; names of the models; shares, keys that may be in percent,
+    whose differences are in points then; level of the intervals; width, in characters: narrow terminals have no
+    drawings; colour.
+    """
+    certain = any(not math.isnan(row.low) for row in differences)
+    said = "difference in points" if percent else "difference"
+    head = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said, *(["p", ""] if certain else [])]
+    lines = [_difference(row, certain, percent and row.key in shares, level) for row in differences]
+    rows = [[quiet(cell) for cell in head], *lines]
+    left = {0, len(head) - 1} if certain else {0}
+    if certain and width >= _FOR_DRAWINGS and text_width(aligned(rows, left)) + 2 + _DRAWN <= width:
+        axis = _axis(differences)
+        drawn = [
+            quiet(_scale(axis, 100 if percent else 1)),
+            *(_styled(_drawing(row, axis), "cyan") for row in differences),
+        ]
+        rows, left = [[*row[:4], drawing, *row[4:]] for row, drawing in zip(rows, drawn)], {0, 4, 6}
+    return aligned(rows, left, colour=colour)
+
+
+def _difference(row: Difference, certain: bool, percent: bool, level: float) -> list[Cell]:
+    cells: list[Cell] = [with_arrow(row.key, row.higher)]
+    for name, value in zip((row.first, row.second), row.values):
+        text = number_text(value, percent=percent)
+        cells.append(strong(text) if row.better == name else text)
+    signed = signed_text(row.difference, percent=percent)
+    if math.isnan(row.low):
+        return [*cells, signed, "", ""] if certain else [*cells, signed]
+    differs = row.higher is None and row.p_value + level <= 1  # where neither direction is better
+    verdict = quiet("differs" if differs else NO_DIFFERENCE)
+    return [
+        *cells,
+        (signed, quiet(f" {interval_text(row.low, row.high, percent=percent)}")),
+        f"{row.p_value:.3f}" if row.p_value >= _LEAST_P else f"<{_LEAST_P}",
+        strong(f"{row.better} is better") if row.better else verdict,
+    ]
+
+
+def _axis(rows: Sequence[Difference]) -> tuple[float, float]:
+    ends = [end for row in rows if not math.isnan(row.low) for end in (row.low, row.high, row.difference)]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    return (low, high) if low < high else (-1.0, 1.0)
+
+
+def _place(value: float, axis: tuple[float, float]) -> int:
+    low, high = axis
+    return round((value - low) / (high - low) * (_DRAWN - 1))
+
+
+def _scale(axis: tuple[float, float], factor: int) -> str:
+    """The labels above the drawings: the ends of the axis times a factor, and 0."""
+    zero, line = _place(0.0, axis), [" "] * _DRAWN
+    low, high = (f"{factor * end:+.2g}" for end in axis)
+    if zero > len(low):
+        line[: len(low)] = low
+    if _DRAWN - 1 - zero > len(high):
+        line[-len(high) :] = high
+    line[zero] = "0"
+    return "".join(line)
+
+
+def _drawing(row: Difference, axis: tuple[float, float]) -> str:
+    if math.isnan(row.low):
+        return ""
+    line = [" "] * _DRAWN
+    line[_place(0.0, axis)] = "┊"
+    low, high = (_place(row_end, axis) for row_end in (row.low, row.high))
+    line[low : high + 1] = "━" * (high + 1 - low)
+    line[_place(row.difference, axis)] = "●"
+    return "".join(line)
+
+
+def answer_text(answer: Answer, *, percent: bool = False, width: int = WIDEST, colour: bool = False) -> str:
+    """An answer: the numbers of the model shown or, of two models, their differences; then verdicts and notes."""
+    numbers = answer.numbers[answer.model]
+    if len(answer.models) == 2 and answer.differences:
+        shares = {number.key for number in numbers if number.share}
+        rows = [row for row in answer.differences if not row.group]
+        head = printed((strong(answer.metric), quiet(f"  {answer.data}")), colour=colour)
+        body = differences_text(rows, answer.models, shares, percent=percent, width=width, colour=colour)
+    else:
+        head, body = numbers_text(answer.metric, answer.data, numbers, percent=percent, colour=colour), ""
+    notes = "\n".join([*answer.verdicts, *answer.notes])
+    return joined(joined(head, body), printed(quiet(notes), colour=colour), by="\n")

@@ -1,1 +1,0 @@
-"""The report of anomaly maps: one HTML file with numbers, decisions, curves and the worst images."""

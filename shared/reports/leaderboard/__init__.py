@@ -1,1 +1,0 @@
-"""Compare many models in a table: order, ranks, and the models that do not differ from the best."""

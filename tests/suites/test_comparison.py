@@ -1,0 +1,172 @@
+"""Two models' maps in folders: the intervals and p-values of what they differ by, by group and of the mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import AnomalySuite, compare
+from openworld_metrics.anomaly import rates as pixel_bins
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ranking import prepared as rows
+from openworld_metrics.reading.boxes.dataset import Dataset, Detections
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
+from openworld_metrics.suites.anomaly import evaluate_maps
+from openworld_metrics.suites.detection import compare_detections
+from openworld_metrics.suites.differences import compared_runs
+from tests.command.test_anomaly import Run, run as run  # the fixture
+from tests.suites.trees import Drawn, write_maps, write_tree
+
+OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
+
+
+def write_other(made: list[Drawn], maps: Path) -> list[Drawn]:
+    """A worse model."""
+    rng = np.random.default_rng(5)
+    other = [one._replace(score_map=(one.score_map + rng.random(one.score_map.shape)).astype("f4")) for one in made]
+    write_maps(other, maps)
+    return other
+
+
+@pytest.mark.parametrize("layout", ["mvtec-ad", "mvtec-loco"])
+def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None:
+    made = write_tree(layout, tmp_path)
+    other = write_other(made, tmp_path / "other")
+    runs = [
+        evaluate_maps(list_anomaly_maps(tmp_path / name, tmp_path / "data"), **OPTIONS) for name in ("maps", "other")
+    ]
+    table = compared_runs(*runs, **OPTIONS)
+    assert table["difference"] == [runs[0].results[key] - runs[1].results[key] for key in table["key"]]
+    assert {"image_auroc", "aupro@0.3", "aupimo"} <= set(table["key"])
+    assert ("auspro@0.3" in table["key"]) == (layout == "mvtec-loco")
+    at = table["groups"]["group"].index("nut")
+    for i, key in enumerate(table["key"]):
+        assert table["low"][i] <= table["difference"][i] <= table["high"][i]
+        assert 0 < table["p_value"][i] <= 1
+        groups = {end: table["groups"][f"{key}_{end}"] for end in ("low", "high", "p_value")}
+        assert all(len(column) == len(table["groups"]["group"]) for column in groups.values())
+        # a mean of groups that are drawn apart is surer than each of them
+        widths = np.subtract(groups["high"], groups["low"])
+        assert table["high"][i] - table["low"][i] <= max(widths)
+    # of one category, as the arrays by `compare`, whose resamples are others
+    own = [i for i, one in enumerate(made) if one.category == "nut"]
+    by_defect = layout == "mvtec-loco"
+    columns: dict[str, Any] = {
+        "references": [made[i].defects if by_defect else made[i].mask for i in own],
+        **({"groups": [made[i].defect or None for i in own]} if by_defect else {}),
+    }
+    models = ([drawn[i].score_map for i in own] for drawn in (made, other))
+    of_arrays = compare("anomaly_suite", *models, **columns, **{**OPTIONS, "n_resamples": 40})
+    for i, key in enumerate(of_arrays["key"][: len(table["key"])]):
+        for end in ("low", "high"):
+            found = table["groups"][f"{key}_{end}"][at]
+            assert found == pytest.approx(of_arrays[end][i], abs=0.2)
+    same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 9})
+    assert set(same["p_value"]) == {1.0}
+    assert set(same["low"]) == set(same["high"]) == {0.0}
+
+
+def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
+    """A folder's categories and `AnomalySuite(groups=…)`, with intervals, to the last bit."""
+    made = write_tree("mvtec-ad", tmp_path)
+    folder = evaluate_maps(list_anomaly_maps(tmp_path / "maps", tmp_path / "data"), **OPTIONS).results
+    columns: dict[str, Any] = {
+        "predictions": [one.score_map for one in made],
+        "references": [one.mask for one in made],
+        "image_labels": [bool(one.defect) for one in made],
+    }
+    arrays = AnomalySuite(**OPTIONS).compute(**columns, groups=[one.category for one in made])
+    table = arrays.pop("groups")
+    assert any(key.endswith("_low") for key in arrays)
+    assert {key: folder[key] for key in arrays} == arrays
+    assert {key: folder["groups"][key] for key in table} == table
+
+
+def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
+    made = write_tree("mvtec-ad", tmp_path)
+    write_other(made, tmp_path / "other")
+    options: dict[str, Any] = {**OPTIONS, "num_thresholds": 9, "n_resamples": 9}
+    tables = []
+    for chosen in (None, ["screw"]):
+        folders = (tmp_path / name for name in ("maps", "other"))
+        listed = [list_anomaly_maps(folder, tmp_path / "data", categories=chosen) for folder in folders]
+        runs = [evaluate_maps(each, **{**options, "confidence_level": None}) for each in listed]
+        tables.append(compared_runs(*runs, **options))
+    both, one = tables
+    for key, column in one["groups"].items():
+        assert both["groups"][key][-1:] == column
+    assert one["low"][one["key"].index("aupro@0.3")] is None  # of sampled thresholds
+    assert "aupro@0.3_low" not in one["groups"]
+
+
+def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = write_tree("mvtec-ad", tmp_path)
+    write_other(made, tmp_path / "other")
+    monkeypatch.chdir(tmp_path)
+    options = ["--maps", "maps", "--data", "data", "--compare", "other", "--confidence-level", "0.9"]
+    code, output, errors = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
+    assert (code, errors) == (0, "")
+    assert len(json.loads(output)["comparison"]["p_value"]) == 4
+    assert "image_auroc_p_value" in Path("x.txt").read_text()
+
+
+def test_resamples_in_which_models_are_alike_are_ties() -> None:
+    """Regions of three pixels, whose shares are rounded: the difference of equal rates stays 0."""
+    rng = np.random.default_rng(0)
+    masks = np.zeros((10, 4, 8), int)
+    masks[5:, 1, 1:4] = 1
+    first = rng.integers(0, 9, (10, 4, 8)) / 4.0
+    second = first.copy()
+    second[5, 1, 1:4] -= 1.0  # an image that a third of the resamples lack
+    metric = metric_class("anomaly_suite")(levels="pixel", integration_limits=[1.0])
+    table = compare(metric, first, second, references=masks, n_resamples=400)
+    verdicts = {
+        key: (low, p, better) for key, low, p, better in zip(*(table[n] for n in ("key", "low", "p_value", "better")))
+    }
+    assert verdicts["aupro@1.0"][0] == 0.0
+    assert 0.5 < verdicts["aupro@1.0"][1] < 0.8
+    assert {better for *_, better in verdicts.values()} == {None}
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "anomaly_suite"])
+def test_merged_rows_of_two_models_are_merged_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "MAX_ROWS", 16)
+    monkeypatch.setattr(pixel_bins, "MAX_BINS", 16)
+    rng = np.random.default_rng(1)
+    if name == "ood_bench":
+        references = rng.random(300) < 0.4
+        first = rng.normal(size=300) + references
+        metric = metric_class(name)(metrics=["auroc", "fpr95tpr"])
+    else:
+        references = np.zeros((12, 8, 8), bool)
+        references[6:, 2:4, 2:5] = True
+        first = rng.normal(size=references.shape) + references
+        metric = metric_class(name)(levels="pixel", integration_limits=[0.3])
+    second = first.copy()
+    second[-1] -= 0.5
+    one, other = (
+        compare(metric, *both, references=references, n_resamples=200) for both in ((first, second), (second, first))
+    )
+    for table in (one, other):
+        assert {*table["better"]} == {None}
+        assert min(table["p_value"]) > 0.5
+    assert one["low"] == [-high + 0.0 for high in other["high"]]
+
+
+def test_a_second_detector_of_other_objects_is_refused() -> None:
+    true = {"boxes": np.asarray([[0.0, 0, 9, 9]]), "labels": np.asarray([0]), "ignored": np.zeros(1, np.int64)}
+    found = {"boxes": true["boxes"], "labels": true["labels"], "scores": np.asarray([0.5])}
+    names = {0: "cat", 1: "dog"}
+    first, other = (
+        Detections(Dataset(["a"], [{**true, "labels": np.asarray([label])}], names, [None], [(9, 9)], [0]), [found])
+        for label in (0, 1)
+    )
+    with pytest.raises(ValueError, match="references: expected the same of first and of second, got others"):
+        compare_detections(first, other, [0], unknown_class_id=9)
+    renamed = first._replace(dataset=first.dataset._replace(classes={0: "dog", 1: "cat"}))
+    with pytest.raises(ValueError, match="expected classes of the same ids and names"):
+        compare_detections(first, renamed, [0], unknown_class_id=9)

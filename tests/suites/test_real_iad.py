@@ -1,0 +1,89 @@
+"""Real-IAD: images by its lists, and products by the views that show them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openworld_metrics import AnomalySuite
+from openworld_metrics.reading.maps.pairing import list_anomaly_maps
+from openworld_metrics.suites import evaluate_anomaly_folder
+from tests.suites.trees import write_tree
+
+
+def test_products_are_judged_by_their_highest_view(tmp_path: Path) -> None:
+    made = [one for one in write_tree("real-iad", tmp_path) if one.category == "nut"]
+    found = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", categories=["nut"])
+    wanted = AnomalySuite().compute(
+        predictions=[one.score_map for one in made],
+        references=[one.mask for one in made],
+        samples=[f"{one.defect}{one.number // 2}" for one in made],
+    )
+    assert {key: found["groups"][key] for key in wanted} == {key: [value] for key, value in wanted.items()}
+    assert found["evaluation"]["sample_pattern"] == "([^/]+)_C[0-9]_[^/]*$"
+
+
+def test_a_view_that_shows_no_defect_is_normal(tmp_path: Path) -> None:
+    write_tree("real-iad", tmp_path)
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    before = sum(bool(image.anomalous) for image in listed.data.images)
+    change(tmp_path, lambda content: content["test"][3].update(mask_path=None))
+    change(tmp_path, lambda content: content["test"][4].update(anomaly_class="OK"))
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    assert listed.problems == []
+    assert sum(bool(image.anomalous) for image in listed.data.images) == before - 2
+    image = next(image for image, _ in listed.pairs if "_C1_" in image.name and "/S0001/" in image.name)
+    assert (image.defect, image.category) == ("BX", "nut")
+    evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
+
+
+def test_lists_where_their_archive_unpacks_to(tmp_path: Path) -> None:
+    write_tree("real-iad", tmp_path)
+    (tmp_path / "realiad_jsons").rename(tmp_path / "inner")
+    (tmp_path / "realiad_jsons").mkdir()
+    (tmp_path / "inner").rename(tmp_path / "realiad_jsons" / "realiad_jsons")
+    assert len(list_anomaly_maps(tmp_path / "maps", tmp_path / "data").pairs) == 18
+    (tmp_path / "realiad_jsons").rename(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match=r"realiad_jsons/nut\.json: expected the list of the images of nut"):
+        list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+
+
+def change(folder: Path, how: Callable[[Any], object]) -> None:
+    path = folder / "realiad_jsons" / "nut.json"
+    content = json.loads(path.read_text())
+    how(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (lambda content: content.pop("meta"), "meta: expected a dict, got NoneType"),
+        (lambda content: content["meta"].pop("prefix"), "meta: expected a text as prefix, got None"),
+        (lambda content: content.pop("test"), "expected test images in a list 'test', got none"),
+        (lambda content: content["test"].__setitem__(2, 3), "test[2]: expected a dict, got int"),
+        (lambda content: content["test"][2].update(image_path=3), "test[2]: expected a text as image_path, got 3"),
+        (lambda content: content["test"][3].update(mask_path="../a.png"), "test[3]: expected a file in"),
+        (lambda content: content["test"][3].update(image_path="/etc/passwd"), "test[3]: expected a file in"),
+    ],
+)
+def test_lists_that_cannot_be_read(how: Callable[[Any], object], message: str, tmp_path: Path) -> None:
+    write_tree("real-iad", tmp_path)
+    change(tmp_path, how)
+    with pytest.raises((ValueError, TypeError), match=r"nut\.json: " + re.escape(message)):
+        list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+
+
+def test_files_that_a_list_has_and_the_folder_not(tmp_path: Path) -> None:
+    write_tree("real-iad", tmp_path)
+    change(tmp_path, lambda content: content["test"].append(content["test"][0]))
+    next((tmp_path / "data" / "nut" / "NG" / "BX").rglob("*.png")).unlink()
+    problems = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
+    assert len(problems) == 2
+    assert any(line.endswith("nut.json lists, got none") for line in problems)
+    assert any(line.endswith("expected OK/S0000/nut_0000_OK_C1_20230923195401 once, got it again") for line in problems)
