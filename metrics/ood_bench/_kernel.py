@@ -3703,6 +3703,7 @@ def sample_table(
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 _POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
@@ -3751,6 +3752,16 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
@@ -3904,7 +3915,6 @@ AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
-_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -4072,13 +4082,9 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
             return _of_counts(name, best_point(*point))
         if said in _OWN:
             return _OWN[said]
-        partial = _PARTIAL.fullmatch(said)
-        bound = Fraction(partial[2]) / 100 if partial else Fraction()
-        if partial and partial[1] in ("tpr", "tnr"):
-            bound = 1 - bound  # above TPR is up to FNR, the false-positive rate of the other class
-        if partial and 0 < bound <= 1 and Fraction(partial[2]):
-            quantity = partial_auroc(bound, mcclish=partial[3] is not None)
-            return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
+        area = parse_area(said)
+        if area:
+            return _of_counts(name, area[0], of_inside=area[1])
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
     hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))

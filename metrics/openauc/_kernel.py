@@ -20,6 +20,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -3052,6 +3053,14 @@ class Side:
         """The same with NumPy arrays."""
         return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
+
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
@@ -3500,6 +3509,74 @@ AUROC = Quantity(
     True,
     in_either_order(twice_wins),
 )
+
+
+def _equal_error(counts: Counts) -> list[Fraction]:
+    """The equal error rate, if the ROC curve reaches it in this run."""
+    positives, negatives = counts.num_positives, counts.num_negatives
+
+    def excess(fp: int, tp: int) -> int:
+        return fp * positives + tp * negatives - positives * negatives
+
+    def after(i: int) -> int:
+        return excess(int(counts.fp[i]), int(counts.tp[i]))
+
+    number = counts.tp.shape[0]
+    if after(number - 1) < 0:
+        return []
+    at = bisect_left(range(number), 0, key=after)
+    above, fp, tp, size = (int(column[at]) for column in (counts.above, counts.fp, counts.tp, counts.sizes))
+    before = excess(above, tp - size)
+    if before >= 0:
+        return [1 - Fraction(tp - size, positives)]
+    return [Fraction(above * after(at) - before * fp, (after(at) - before) * negatives)]
+
+
+def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
+    return float(next(rate for part in parts for rate in part))
+
+
+# where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
+EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
@@ -3990,10 +4067,13 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    return {str(each): _kind_and_share(each, name) for each in names_of(metrics)}
+
+
+def names_of(metrics: Any) -> Iterable[Any]:
+    """A name, or several."""
     names = plain_value(metrics)
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = [names]
-    return {str(each): _kind_and_share(each, name) for each in names}
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
 
 
 def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
@@ -4207,6 +4287,8 @@ class OpenAUC(Metric):
     risk_metrics: names of `risk_coverage` to add; unknown samples are errors too
     ood_cost: for these, the cost of an accepted unknown sample, in [0, 1]; a wrong class costs 1 − ood_cost
     unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
+    roc_metrics: names of numbers to add of the ROC of unknown against known, as `OODBench` has them: "eer", and
+        partial areas such as "pauroc@fpr10"
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
@@ -4224,7 +4306,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
-    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics", "roc_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
@@ -4232,6 +4314,7 @@ class OpenAUC(Metric):
     risk_metrics: str | Sequence[str] = ()
     ood_cost: float | None = None
     unknown_share: float | None = None
+    roc_metrics: str | Sequence[str] = ()
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -4245,6 +4328,7 @@ class OpenAUC(Metric):
             self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
         self.risks = risk_names(self.risk_metrics, "risk_metrics")
         self.costs = as_costs(self.ood_cost, self.unknown_share)
+        self.areas = roc_areas(self.roc_metrics)
         self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
 
     def reduce(
@@ -4318,9 +4402,11 @@ class OpenAUC(Metric):
             else:
                 values = risks_with_costs(unknown, wrong, correct, self.risks, self.costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
+        areas = areas_of_sides(unknown, both_sides(correct, wrong), self.areas) if self.areas else {}
+        rates |= {name: Rate(ends[0], self.areas[name][0].higher) for name, ends in areas.items()}
         if unknown.bits is None:
             return rates
-        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks))
+        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks) | areas)
 
     def side_of(self, state: OpenSetState) -> Array:
         """Which of the three kinds each entry of a state is."""
@@ -4339,6 +4425,29 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
     wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
     return wins
+
+
+def roc_areas(names: Any) -> dict[str, tuple[Quantity, bool]]:
+    """The quantities of roc_metrics by name, each with whether known samples are its positives; see `parse_area`."""
+    areas = {}
+    for name in names_of(names):
+        area = (EER, False) if name == "eer" else parse_area(str(name))
+        if area is None:
+            points = "pauroc@<fpr, tpr, fnr or tnr><number in (0, 100]>, with _mcclish or without"
+            raise ValueError(f"roc_metrics: unknown metric {name!r}; known are eer, {points}")
+        areas[str(name)] = area
+    return areas
+
+
+def areas_of_sides(unknown: Side, known: Side, areas: Mapping[str, tuple[Quantity, bool]]) -> dict[str, Ends]:
+    """The value of each of `roc_areas`, and its bounds before scores were cut."""
+    ends: dict[str, Ends] = {}
+    for name, (area, of_known) in areas.items():
+        sides = (known.flipped(), unknown.flipped()) if of_known else (unknown, known)
+        wanted = {name: area} if unknown.bits is None else bounded({name: area}, unknown.bits)
+        value = quantities(*sides, wanted)[name]
+        ends[name] = (value,) if unknown.bits is None else value
+    return ends
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:

@@ -3,8 +3,8 @@
     FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
 
 `operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
-among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known. `parse_area` reads the
-name of a partial area under the ROC curve, up to such a rate.
+among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known. `parse_area` reads
+the name of a partial area under the ROC curve, up to such a rate.
 """
 
 from __future__ import annotations
