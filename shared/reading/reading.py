@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -16,9 +16,15 @@ Place = str | PathLike[str]
 Input = Place | Sequence[Place] | Mapping[str, Place | Sequence[Place]]
 
 
-def as_paths(places: Place | Sequence[Place]) -> list[Path]:
-    """The paths of one place, or of several: files, folders and archives."""
-    return [Path(places)] if isinstance(places, (str, PathLike)) else [*map(Path, places)]
+def as_paths(places: Place | Sequence[Place], name: str = "inputs") -> list[Path]:
+    """The paths of one place, or of several: files, folders and archives. Raises TypeError for anything else."""
+    if isinstance(places, (str, PathLike)):
+        return [Path(places)]
+    several = [*places] if isinstance(places, Iterable) else [places]
+    for place in several:
+        if not isinstance(place, (str, PathLike)):
+            raise TypeError(f"{name}: expected a file, a folder, an archive, or a list of them, got {place!r:.60}")
+    return [*map(Path, several)]
 
 
 @dataclass

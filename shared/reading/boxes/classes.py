@@ -52,6 +52,12 @@ def aliases_of(names: Iterable[str], classes: Iterable[str]) -> dict[str, str]:
     return {name: own for name in names if (own := first.get(class_key(name), name)) != name}
 
 
+def spelled_as_one(aliases: Mapping[str, str]) -> str:
+    """A sentence, without its capital and its full stop, on names that are taken for others."""
+    pairs = ", ".join(f"{name} is {first}" for name, first in aliases.items())
+    return f"classes that COCO and Pascal VOC spell differently count as one: {pairs}"
+
+
 def one_id_each(classes: Mapping[int, str]) -> dict[int, int]:
     """The ids of classes by a second spelling, each with the id of the first.
 

@@ -134,7 +134,7 @@ def list_models(
     """
     archives = Archives(limits)
     with archives.naming():
-        places = as_paths(data)
+        places = as_paths(data, "data")
         models = _models(maps, places, archives)
         every = {path.resolve() for paths in models.values() for path in paths}
         for name, paths in [(MASKS, places), *((MAPS, paths) for paths in models.values())]:
@@ -165,9 +165,9 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
     Raises ValueError for a place that does not exist, and if some names, but not all, are in several archives.
     """
     if isinstance(maps, Mapping):
-        models = {str(name): as_paths(places) for name, places in maps.items()}
+        models = {str(name): as_paths(places, str(name)) for name, places in maps.items()}
     else:
-        paths = as_paths(maps)
+        paths = as_paths(maps, "maps")
         models = {paths[0].resolve().stem if len(paths) == 1 else MAPS: paths}
     for path in chain(data, *models.values()):
         if not path.exists():
