@@ -14,11 +14,10 @@ from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation.detection import Summarise, class_options, evaluate_detections, limit_note, says_unknown
 from ..evaluation.validator import OpenSetValidator
-from ..reading.boxes.classes import aliases_of, class_ids, means_unknown
-from ..reading.boxes.dataset import Detections, labels_of
+from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
-from ..reading.census import Census
+from ..reading.reading import Census
 from ..reading.reasons import some
 from .messages import warn
 from .options import read_options

@@ -14,8 +14,7 @@ from ..evaluation.samples import SAMPLES, samples_of
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
-from ..reading.rows.inputs import file_of, split_place
-from ..reading.rows.scores import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..reading.rows.inputs import KNOWN_GROUP, file_of, is_folder, read_scores, score_files, split_place
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from ..reports.terminal.results import results_text

@@ -11,8 +11,8 @@ import click
 from ..evaluation.threshold_maps import fit_map_thresholds
 from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
 from ..ood.ood_bench import OODBench
+from ..reading.rows.inputs import read_scores
 from ..reading.rows.rows import read_rows
-from ..reading.rows.scores import read_scores
 from ..written.results import as_json
 from ..written.thresholds import FittedThreshold
 from .files import check_json_and_picture, files_of

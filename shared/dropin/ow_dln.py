@@ -16,7 +16,7 @@ from ..arrays.checks import as_int, as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
 from ..evaluation import validator
 from ..evaluation.detection import DEFAULT_CONF, Results, summary
-from ..reading.boxes.classes import class_ids
+from ..reading.boxes.dataset import class_ids
 
 
 class OpenSetDetectionMetrics:

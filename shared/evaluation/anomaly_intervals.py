@@ -9,10 +9,10 @@ from typing import Any
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..metric.bootstrap import as_resamples
 from ..metric.results import Results
-from ..reading.images import image_size
 from ..reading.maps.maps import Pair, groups_of
 from ..reading.maps.pairing import AnomalyMaps
 from ..reading.maps.planes import read_map
+from ..reading.places import image_size
 from .anomaly_run import AnomalyRun
 
 LEVEL, RESAMPLES = 0.95, 200

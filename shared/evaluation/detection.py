@@ -14,8 +14,7 @@ from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
-from ..reading.boxes.classes import one_id_each, unknown_id, with_names_in_tables
-from ..reading.boxes.dataset import Detections, check_options, labels_of
+from ..reading.boxes.dataset import Detections, check_options, labels_of, one_id_each, unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
 from ..written.aligned import Paint, aligned, plain, quiet, strong
 from ..written.atomic import write_file

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..detection.openset_detection import OpenSetDetection
-from ..reading.boxes.classes import class_ids
-from ..reading.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
 from ..reading.boxes.yolo import read_yolo_data
 from ..reading.progress import progress_bar
 from .detection import DEFAULT_CONF, Results, Summarise, class_options, evaluate_detections, save_results

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from ..reading.images import find_images
 from ..reading.limits import check_size
+from ..reading.places import find_images
 from ..reading.reasons import named
 from ..reading.rows.inputs import file_of, read_column
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..reading.json import parse_json
+from ..reading.objects import parse_json
 from ..reading.reasons import named
 from .flat import KINDS, WORDS
 

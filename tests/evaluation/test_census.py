@@ -17,9 +17,9 @@ from PIL import Image
 
 from openworld_metrics import read as read_files
 from openworld_metrics.evaluation import evaluate_anomaly_folder
-from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
 from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
+from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.evaluation.trees import SHAPE, of_python, write_image, write_map, write_mask
 
 NAMES = ("alpha", "Beta", "kapp\u00e9", "pi o", "077", "v1.5", "x_1", "Part0")

@@ -18,7 +18,7 @@ from PIL import Image
 
 from openworld_metrics import reading
 from openworld_metrics.evaluation.detection import evaluate_detections, summary
-from openworld_metrics.reading.images import image_size
+from openworld_metrics.reading.places import image_size
 from tests.detection import scenes
 from tests.fuzz.contents import damaged_content
 from tests.fuzz.damage import damaged, damaged_bytes_of, damaged_text

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from openworld_metrics.evaluation.ood_suite import evaluate_ood
-from openworld_metrics.reading.rows.scores import read_scores, score_files
+from openworld_metrics.reading.rows.inputs import read_scores, score_files
 from tests.fuzz.contents import ENDINGS, content, damaged_content, flat_parquet
 from tests.fuzz.damage import damaged_text
 from tests.fuzz.engine import Case, Files, Target, check_files, write_files

@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..archives import Archives
-from ..census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census
-from ..images import implied_images
 from ..limits import COMMANDS, Limits
-from ..places import IMAGE_SUFFIXES, files_below, files_in
-from ..reading import Input, Place, Reading, as_paths
+from ..places import IMAGE_SUFFIXES, Archives, files_below, files_in, implied_images
+from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
 from ..reasons import named, readable, reason, some
-from .classes import means_unknown, spelled_as_one
 from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
-from .dataset import TXT, Dataset, Detections, check_options, labels_of, rename_classes, subset
+from .dataset import (
+    TXT,
+    Dataset,
+    Detections,
+    check_options,
+    labels_of,
+    means_unknown,
+    rename_classes,
+    spelled_as_one,
+    subset,
+)
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (

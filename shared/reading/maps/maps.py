@@ -16,8 +16,8 @@ import numpy as np
 from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_levels, check_regions
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
-from ..images import image_size
 from ..limits import COMMANDS, Limits, size_text
+from ..places import image_size
 from ..progress import progress_bar
 from ..reading import Input, Place, Reading
 from ..reasons import named, some

@@ -11,11 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..archives import Archives
-from ..census import IMAGES, OTHERS, Census, LeftOutError
 from ..limits import COMMANDS, Limits
-from ..places import PICTURES, matched
-from ..reading import Input, Place, as_paths
+from ..places import PICTURES, Archives, matched
+from ..reading import IMAGES, OTHERS, Census, Input, LeftOutError, Place, as_paths
 from ..reasons import some
 from .layouts import Layout
 from .listing import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...detection.errors import MISSED
 from ...evaluation.image_errors import FOUND, OBJECT, ErrorBox
-from ...reading.boxes.dataset import Size
+from ...reading.places import Size
 from ..frame import picture_html
 from ..thumbnails import photograph
 

@@ -9,8 +9,7 @@ from typing import Any
 from ...detection.closed_set import closed_set_note
 from ...evaluation.detection import Results, class_options
 from ...evaluation.image_errors import detection_errors
-from ...reading.boxes.classes import class_words
-from ...reading.boxes.dataset import Dataset, Detections
+from ...reading.boxes.dataset import Dataset, Detections, class_words
 from ...written.atomic import write_file
 from ..frame import details, facts_html, report_html
 from .fates import decisions_section, fates_section, kinds_html

@@ -18,7 +18,7 @@ from openworld_metrics.evaluation import evaluate_detections
 from openworld_metrics.pages.data import read as read_on_page
 from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading import read_boxes
-from openworld_metrics.reading.census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
+from openworld_metrics.reading.reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from tests.detection import scenes
 
 BOX = "0 .5 .5 .2 .2"
