@@ -1,4 +1,4 @@
-"""A data set's images with their true boxes, a detector's boxes on them, and classes by name: COCO's and VOC's spellings."""
+"""A data set's images with their true boxes, a detector's boxes on them, and classes by name, in two spellings."""
 
 from __future__ import annotations
 
