@@ -6,14 +6,14 @@ needed if its name is mentioned as an attribute of anything, or if Python calls 
 that it mentions. In a joined file all names share one scope: a name with two meanings is refused, and so are imports
 that can be neither merged nor dropped. Imports for type checkers alone are dropped.
 
-Docstrings are cut to their first paragraph, except those of public definitions.
+Docstrings are cut to their first paragraph: the script and its card say the rest.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -142,15 +142,8 @@ def read(package: Path, file: str) -> Module:
             needs.setdefault(needed, set()).update(alias.name for alias in node.names)
     libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
-    statements = _statements(text, tree.body, len(imports) + bool(docstring), file, _public(package))
+    statements = _statements(text, tree.body, len(imports) + bool(docstring), file)
     return Module(file, docstring.strip(), libraries, needs, bound, statements)
-
-
-def _public(package: Path) -> set[str]:
-    """The names that the package's public.py imports."""
-    public = package / "public.py"
-    imports = parsed(public.read_text(encoding="utf-8"))[1] if public.is_file() else ()
-    return {alias.name for node in imports for alias in node.names}
 
 
 def _unread(node: ast.stmt) -> list[ast.stmt]:
@@ -186,7 +179,7 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
     return f"{rooms[node.level - 1] / str(node.module).replace('.', '/')}.py"
 
 
-def _statements(text: str, body: list[ast.stmt], head: int, file: str, public: Set[str]) -> list[Statement]:
+def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[Statement]:
     """The statements below the docstring and the imports. Anything that would be lost between these is refused."""
     lines = text.rstrip("\n").split("\n")
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
@@ -197,7 +190,7 @@ def _statements(text: str, body: list[ast.stmt], head: int, file: str, public: S
         if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom)):
             stray.append(node.lineno)
         own = {binding.name for binding in bindings(node, file)}
-        short: list[str | None] = [*lines] if own & public else _with_short_docstrings(lines, node)
+        short = _with_short_docstrings(lines, node)
         for each in _unread(node):
             short[each.lineno - 1 : each.end_lineno] = [None] * ((each.end_lineno or 0) - each.lineno + 1)
         for part, last in _parts(node, len(lines) if node is body[-1] else node.end_lineno or 0):

@@ -86,6 +86,9 @@ def openauc(rng: Rng, n: int) -> tuple[Columns, Options]:
     if rng.random() < 0.5:
         shares = [f"{share:g}" for share in rng.choice([1, 7, 12.5, 50, 80, 100], 2)]
         options["risk_metrics"] = ["aurc", "augrc", f"risk@cov{shares[0]}", f"coverage@risk{shares[1]}"]
+    if rng.random() < 0.3:
+        limits = rng.integers(1, 100, 2)
+        options["roc_metrics"] = ["eer", f"pauroc@tpr{limits[0]}", f"pauroc@fpr{limits[1]}_mcclish"]
     return columns, options
 
 

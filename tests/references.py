@@ -289,6 +289,7 @@ def openauc(
     open_labels: Labels | None = None,
     tpr: float = 0.95,
     risk_metrics: Sequence[str] = (),
+    roc_metrics: Sequence[str] = (),
 ) -> Results:
     unknown = [y < 0 if open_labels is None else bool(open_labels[i]) for i, y in enumerate(references)]
     predicted = [p if isinstance(p, int) else max(range(len(p)), key=p.__getitem__) for p in predictions]
@@ -312,6 +313,7 @@ def openauc(
         "open_set_auroc": auroc(unknown_scores, known_scores),
         f"open_set_accuracy@tpr{100 * tpr:g}": Fraction(correct, len(open_scores)),
         **risk_coverage(*errors_and_right(open_scores, right), risk_metrics),
+        **ood_bench(open_scores, [int(u) for u in unknown], roc_metrics),
     }
 
 

@@ -950,16 +950,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-# Compiled loops, the memory of freed arrays, and threads that share large work.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
-    np.empty(_LARGEST, np.uint8)
-
+# Compiled loops, and threads that share large work.
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
@@ -985,7 +976,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     _work[function] = _work.get(function, 0) + work
     if _work[function] < WORTHWHILE:
         return None
-    keep_freed_memory()
     return compiled(function)
 
 
@@ -1594,17 +1584,7 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles."""
     if not isinstance(state, Mapping):
         raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
     arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
@@ -1617,13 +1597,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-
-    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
-    [0.5, 0.25]
-    """
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
     try:
@@ -1962,34 +1936,7 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
-    """A metric over samples that come in batches.
-
-    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
-    option by itself. It sets
-
-    name: the name that it is loaded by
-    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
-    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
-    prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
-    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
-
-    Options of every metric
-
-    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
-    n_resamples, random_state: the number of resamples, and their seed
-    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
-    """
+    """A metric over samples that come in batches."""
 
     name: ClassVar[str]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
@@ -2073,12 +2020,7 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
-
-        >>> from openworld_metrics import OODBench
-        >>> OODBench(metrics="tpr", threshold=0.5).signature
-        'ood_bench|threshold:0.5|v0.1.0'
-        """
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
@@ -2091,13 +2033,7 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns passed here, if any.
-
-        Options passed here override the options set at load, for this call. The batches are dropped once the results
-        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
-        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
-        seconds. Errors of process 0 are raised only there, and it keeps the batches.
-        """
+        """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
@@ -2124,10 +2060,7 @@ class Metric:
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
-
-        `name` names the part of all samples where there are no groups.
-        """
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
@@ -2152,10 +2085,7 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
-
-        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
-        """
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
 
@@ -2164,11 +2094,7 @@ class Metric:
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
-        have returned; earlier batches are then unchanged.
-        """
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
         parts = self._own_parts(state)
         with self._lock:
             check_parts(parts, self._batches)
@@ -5154,32 +5080,7 @@ def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: fl
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
-    """Metrics of anomaly maps, of images and of pixels.
-
-    Columns: see `reduce`. Results are the areas and points of the curves of each level, and for pixels AUPRO up to
-    each limit, as "image_auroc", "pixel_auroc", "aupro@0.3"; if references have a mask for each defect, "auspro@0.3"
-    too. If scores were cut, results of pixels have errors, and results without a bound are left out.
-    Options, in addition to the common ones (see `Metric`):
-
-    integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
-    levels: "image", "pixel" or both
-    points: operating points of the levels, such as "fpr95tpr", in the grammar of `OODBench`
-    thresholds: whether to add the thresholds of the points
-    num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_areas`); None takes all
-    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
-    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
-    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
-    pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
-    per_image: add the table of images (see `per_image_table`), at the thresholds chosen, else those of the best F1
-    image_reduction, significant_bits, ignore_value, regions: see `reduce`. Fixed at load
-
-    Raises ValueError if a level has only one class.
-
-    >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
-    >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
-    >>> AnomalySuite(levels="image").compute(predictions=maps, references=masks)["image_auroc"]
-    1.0
-    """
+    """Metrics of anomaly maps, of images and of pixels."""
 
     name = "anomaly_suite"
     fixed_options = frozenset(
@@ -5245,28 +5146,7 @@ class AnomalySuite(Metric):
     def reduce(
         self, predictions: Any, references: Any, image_scores: Any = None, image_labels: Any = None, samples: Any = None
     ) -> AnomalyState:
-        """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
-
-        Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-        masks of equal shapes, 0 or False for normal, or dicts {"masks": (D, H, W), "saturation_areas": (D,)} with a
-        mask for each defect of an image, which are united; image_scores and image_labels (N,), by default those of the
-        pixels (see below) and whether the mask has an anomaly; samples (N,), the id of the sample that each image
-        shows, a string or an integer.
-
-        Options: image_reduction, the score of an image: the "max" or "mean" of its map, or an int k for the mean of the
-        k highest pixels; significant_bits in [4, 52], the number of bits kept of each pixel's score (see `cut`), for
-        memory that does not grow with the normal pixels, unless intervals are requested at load, and None keeps all.
-        Scores of images are never cut; ignore_value, the value of void pixels in the masks, such as 255: they are
-        neither normal nor anomalous, separate regions, and do not affect the scores and labels of images; regions,
-        "components" for 8-connected regions of binary masks, or "labels" for masks of integers, k > 0 in region k of
-        the image; components, whether to find the components of score > pixel_threshold (see `components_of`, also for
-        min_predicted and min_object).
-
-        Returns an `AnomalyState`.
-        Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
-        anomalous pixels, a k above the number of a map's pixels, and an entirely void image without its own score and
-        label.
-        """
+        """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images."""
         rule = self.component_rule
         images = checked_images(predictions, references, self.ignore_value, self.regions)
         state: Any = image_columns(images, image_scores, image_labels, self.image_reduction)

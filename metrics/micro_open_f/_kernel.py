@@ -954,16 +954,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-# Compiled loops, the memory of freed arrays, and threads that share large work.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
-    np.empty(_LARGEST, np.uint8)
-
+# Compiled loops, and threads that share large work.
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
@@ -989,7 +980,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     _work[function] = _work.get(function, 0) + work
     if _work[function] < WORTHWHILE:
         return None
-    keep_freed_memory()
     return compiled(function)
 
 
@@ -1671,17 +1661,7 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles."""
     if not isinstance(state, Mapping):
         raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
     arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
@@ -1694,13 +1674,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-
-    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
-    [0.5, 0.25]
-    """
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
     try:
@@ -2039,34 +2013,7 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
-    """A metric over samples that come in batches.
-
-    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
-    option by itself. It sets
-
-    name: the name that it is loaded by
-    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
-    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
-    prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
-    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
-
-    Options of every metric
-
-    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
-    n_resamples, random_state: the number of resamples, and their seed
-    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
-    """
+    """A metric over samples that come in batches."""
 
     name: ClassVar[str]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
@@ -2150,12 +2097,7 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
-
-        >>> from openworld_metrics import OODBench
-        >>> OODBench(metrics="tpr", threshold=0.5).signature
-        'ood_bench|threshold:0.5|v0.1.0'
-        """
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
@@ -2168,13 +2110,7 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns passed here, if any.
-
-        Options passed here override the options set at load, for this call. The batches are dropped once the results
-        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
-        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
-        seconds. Errors of process 0 are raised only there, and it keeps the batches.
-        """
+        """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
@@ -2201,10 +2137,7 @@ class Metric:
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
-
-        `name` names the part of all samples where there are no groups.
-        """
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
@@ -2229,10 +2162,7 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
-
-        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
-        """
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
 
@@ -2241,11 +2171,7 @@ class Metric:
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
-        have returned; earlier batches are then unchanged.
-        """
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
         parts = self._own_parts(state)
         with self._lock:
             check_parts(parts, self._batches)
@@ -3888,13 +3814,7 @@ class OpenF(Metric):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MicroOpenF(OpenF):
-    """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`.
-
-    Columns and options: see `OpenF`.
-
-    >>> MicroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
-    {'micro_open_f': 1.0, 'micro_open_f_threshold': 0.2}
-    """
+    """The micro open-set F-score at the best threshold, with equal weight for each sample: see `micro_open_f`."""
 
     name = "micro_open_f"
 

@@ -919,16 +919,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-# Compiled loops, the memory of freed arrays, and threads that share large work.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
-    np.empty(_LARGEST, np.uint8)
-
+# Compiled loops, and threads that share large work.
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
@@ -954,7 +945,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     _work[function] = _work.get(function, 0) + work
     if _work[function] < WORTHWHILE:
         return None
-    keep_freed_memory()
     return compiled(function)
 
 
@@ -1550,17 +1540,7 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles."""
     if not isinstance(state, Mapping):
         raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
     arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
@@ -1573,13 +1553,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-
-    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
-    [0.5, 0.25]
-    """
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
     try:
@@ -1918,34 +1892,7 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
-    """A metric over samples that come in batches.
-
-    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
-    option by itself. It sets
-
-    name: the name that it is loaded by
-    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
-    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
-    prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
-    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
-
-    Options of every metric
-
-    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
-    n_resamples, random_state: the number of resamples, and their seed
-    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
-    """
+    """A metric over samples that come in batches."""
 
     name: ClassVar[str]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
@@ -2029,12 +1976,7 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
-
-        >>> from openworld_metrics import OODBench
-        >>> OODBench(metrics="tpr", threshold=0.5).signature
-        'ood_bench|threshold:0.5|v0.1.0'
-        """
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
@@ -2047,13 +1989,7 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns passed here, if any.
-
-        Options passed here override the options set at load, for this call. The batches are dropped once the results
-        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
-        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
-        seconds. Errors of process 0 are raised only there, and it keeps the batches.
-        """
+        """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
@@ -2080,10 +2016,7 @@ class Metric:
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
-
-        `name` names the part of all samples where there are no groups.
-        """
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
@@ -2108,10 +2041,7 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
-
-        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
-        """
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
 
@@ -2120,11 +2050,7 @@ class Metric:
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
-        have returned; earlier batches are then unchanged.
-        """
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
         parts = self._own_parts(state)
         with self._lock:
             check_parts(parts, self._batches)
@@ -3703,6 +3629,7 @@ def sample_table(
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 _POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 
 
 def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
@@ -3751,6 +3678,16 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
@@ -3904,7 +3841,6 @@ AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
-_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -4072,13 +4008,9 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
             return _of_counts(name, best_point(*point))
         if said in _OWN:
             return _OWN[said]
-        partial = _PARTIAL.fullmatch(said)
-        bound = Fraction(partial[2]) / 100 if partial else Fraction()
-        if partial and partial[1] in ("tpr", "tnr"):
-            bound = 1 - bound  # above TPR is up to FNR, the false-positive rate of the other class
-        if partial and 0 < bound <= 1 and Fraction(partial[2]):
-            quantity = partial_auroc(bound, mcclish=partial[3] is not None)
-            return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
+        area = parse_area(said)
+        if area:
+            return _of_counts(name, area[0], of_inside=area[1])
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
     hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
@@ -4349,60 +4281,7 @@ Name = str | Callable[..., Any]  # of a metric
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OODBench(Metric):
-    """Metrics of an out-of-distribution detector by name, from one sort of the scores.
-
-    auroc         area under the ROC curve, ties counting half
-    aupr_out      average precision with OOD as the positive class
-    aupr_in       average precision with in-distribution as the positive class, of the negated scores
-    aupr_out_trapezoid, aupr_in_trapezoid
-                  area under these precision-recall curves by trapezoids, as in OpenOOD and pytorch-ood
-    detect_acc    highest accuracy over all thresholds
-    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
-                  decimals included, such as tpr0.1fpr
-    pauroc@fpr10  the area under the ROC curve up to FPR 0.1, divided by 0.1; pauroc@tpr80, the area above TPR 0.8,
-                  divided by 0.2; likewise of any rate and number; with _mcclish, ½(1 + (A − L²/2)/(L − L²/2)) of the
-                  area A up to the limit L, which is ½ by chance
-    eer           the equal error rate, where FPR = FNR on the ROC curve
-    aurc, augrc   of wrong answers as OOD samples, the areas under their risk over coverage, as of `risk_coverage`
-    auarc, e_aurc 1 − aurc, and how much aurc exceeds that of the perfect order
-    prr           (r − aurc)/(r − aurc*), with the share of wrong answers r and the aurc* of the perfect order, for
-                  which it is 1; by chance it is 0
-    tpr, …        that rate if a sample is called OOD iff its score > threshold
-    f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
-                  scores, a label-based one gets scores > threshold
-    a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
-                  with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
-                  in _curve; its return value is the result
-
-    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
-
-    metrics: a name or a list of names and functions
-    in_value, out_value: labels of in-distribution and of OOD samples, different integers; "rest" for one of them is
-        every other label. Fixed at load, since they are the labels of scores that come as a tuple
-    ignore_value: the label of samples that are left out. Fixed at load
-    significant_bits: how many bits of each score are kept, in [4, 52] (see `cut`), for memory that does not grow with
-        the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
-        those without such a bound are left out: thresholds, rates at a threshold, sampled curves, and metrics of
-        scikit-learn. Fixed at load
-    positive: "out" or "in": whether OOD or in-distribution samples are the positives of rates, points and partial areas
-    threshold: for rates and label-based metrics, which compare score > threshold
-    thresholds: whether to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives
-        that value on these data, −inf or inf if every sample or none is OOD
-    step: take auroc, detect_acc and operating points, of bounds below 100, from every `step`-th score, as oodeel does
-        (approximate)
-    per_sample: whether to add the table of samples, see `sample_table`: one is called unknown iff score > threshold, by
-        default that of the first operating point or detect_acc among the metrics, or else of fpr95tpr, which is added
-
-    Raises ValueError for an unknown name, any other label, a missing threshold, thresholds of sampled points or of
-    points that only scores of −inf reach, no remaining name with a bound, a class without samples; and for per_sample
-    if samples were counted or their scores cut, or with a step but no threshold.
-    Source: oodeel's bench_metrics.
-
-    >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    {'auroc': 0.75, 'fpr95tpr': 0.5}
-    >>> OODBench(metrics="fpr95tpr", thresholds=True).compute(predictions=([0.6, 0.1], [0.9, 0.4]))
-    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
-    """
+    """Metrics of an out-of-distribution detector by name, from one sort of the scores."""
 
     name = "ood_bench"
     fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
@@ -4445,14 +4324,7 @@ class OODBench(Metric):
         return parsed(self.metric_list, self.step is not None, self.positive)
 
     def reduce(self, predictions: Any, references: Any = None) -> OODState:
-        """Check a batch of scores with labels, or a pair of scores without them.
-
-        Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-        (N_out,)); references (N,) labels.
-        Returns an `OODState`, which still holds the ignored samples.
-        Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-        that do not fit, and any other label.
-        """
+        """Check a batch of scores with labels, or a pair of scores without them."""
         return ood_state(predictions, references, self.state_options)
 
     def as_state(self, state: Mapping[str, Any]) -> OODState:

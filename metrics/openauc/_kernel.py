@@ -20,6 +20,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -993,16 +994,7 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 
 # ---- arrays/threads.py -----------------------------------------------------------------------------------------------
-# Compiled loops, the memory of freed arrays, and threads that share large work.
-
-_LARGEST = (1 << 25) - (1 << 16)  # bytes, just below the most that glibc keeps
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays of less than 32 MiB, once large work begins."""
-    np.empty(_LARGEST, np.uint8)
-
+# Compiled loops, and threads that share large work.
 
 WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
@@ -1028,7 +1020,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     _work[function] = _work.get(function, 0) + work
     if _work[function] < WORTHWHILE:
         return None
-    keep_freed_memory()
     return compiled(function)
 
 
@@ -1645,17 +1636,7 @@ def copied(state: State, but: Set[str] = frozenset()) -> State:
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
-    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles.
-
-    Parameters: state, as `Metric.state()` returns it. Raises TypeError for anything but a dict of arrays.
-
-    >>> from openworld_metrics import OODBench
-    >>> metric, other = OODBench(), OODBench()
-    >>> metric.add_batch(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
-    >>> other.merge(unpack(pack(metric.state())))
-    >>> other.compute()["auroc"]
-    0.75
-    """
+    """A state as bytes: an .npz archive of its arrays, with a checksum of each, and without pickles."""
     if not isinstance(state, Mapping):
         raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
     arrays = {name: np.asarray(to_numpy(x) if hasattr(x, "device") else x) for name, x in state.items()}
@@ -1668,13 +1649,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, np.ndarray]:
-    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays.
-
-    Raises TypeError for anything but bytes, ValueError for bytes that are damaged, truncated or not a state.
-
-    >>> unpack(pack({"scores": np.asarray([0.5, 0.25])}))["scores"].tolist()
-    [0.5, 0.25]
-    """
+    """Read a state from the bytes of `pack`; `Metric.merge` checks its arrays."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: expected the bytes that pack() returns, got {type(data).__name__}")
     try:
@@ -2013,34 +1988,7 @@ def _defaults(metric: Any) -> Mapping[str, Any]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
-    """A metric over samples that come in batches.
-
-    A metric is a dataclass. Its fields are its options, with their types and defaults, and `__post_init__` checks each
-    option by itself. It sets
-
-    name: the name that it is loaded by
-    reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
-    as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
-    prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
-    entry stands for, and `x_counts` the same for each entry of the array `x`; without them, it is one.
-
-    Options of every metric
-
-    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
-    n_resamples, random_state: the number of resamples, and their seed
-    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
-    """
+    """A metric over samples that come in batches."""
 
     name: ClassVar[str]
     fixed_options: ClassVar[frozenset[str]] = frozenset()
@@ -2124,12 +2072,7 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version.
-
-        >>> from openworld_metrics import OODBench
-        >>> OODBench(metrics="tpr", threshold=0.5).signature
-        'ood_bench|threshold:0.5|v0.1.0'
-        """
+        """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
@@ -2142,13 +2085,7 @@ class Metric:
         return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns passed here, if any.
-
-        Options passed here override the options set at load, for this call. The batches are dropped once the results
-        exist; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 collects all batches and
-        returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
-        seconds. Errors of process 0 are raised only there, and it keeps the batches.
-        """
+        """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
@@ -2175,10 +2112,7 @@ class Metric:
         return computed
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
-
-        `name` names the part of all samples where there are no groups.
-        """
+        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
@@ -2203,10 +2137,7 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
-
-        The arrays of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
-        """
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
 
@@ -2215,11 +2146,7 @@ class Metric:
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
-        have returned; earlier batches are then unchanged.
-        """
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
         parts = self._own_parts(state)
         with self._lock:
             check_parts(parts, self._batches)
@@ -3052,6 +2979,14 @@ class Side:
         """The same with NumPy arrays."""
         return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        side = Side(-xp.flip(self.scores), before, self.bits)
+        side.total = self.total
+        return side
+
 
 def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | None = None) -> Side:
     """Sort scores, with `counts` of equal samples or one sample each; a side is returned as it is."""
@@ -3500,6 +3435,74 @@ AUROC = Quantity(
     True,
     in_either_order(twice_wins),
 )
+
+
+def _equal_error(counts: Counts) -> list[Fraction]:
+    """The equal error rate, if the ROC curve reaches it in this run."""
+    positives, negatives = counts.num_positives, counts.num_negatives
+
+    def excess(fp: int, tp: int) -> int:
+        return fp * positives + tp * negatives - positives * negatives
+
+    def after(i: int) -> int:
+        return excess(int(counts.fp[i]), int(counts.tp[i]))
+
+    number = counts.tp.shape[0]
+    if after(number - 1) < 0:
+        return []
+    at = bisect_left(range(number), 0, key=after)
+    above, fp, tp, size = (int(column[at]) for column in (counts.above, counts.fp, counts.tp, counts.sizes))
+    before = excess(above, tp - size)
+    if before >= 0:
+        return [1 - Fraction(tp - size, positives)]
+    return [Fraction(above * after(at) - before * fp, (after(at) - before) * negatives)]
+
+
+def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
+    return float(next(rate for part in parts for rate in part))
+
+
+# where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
+EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
@@ -3990,10 +3993,13 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    return {str(each): _kind_and_share(each, name) for each in names_of(metrics)}
+
+
+def names_of(metrics: Any) -> Iterable[Any]:
+    """A name, or several."""
     names = plain_value(metrics)
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = [names]
-    return {str(each): _kind_and_share(each, name) for each in names}
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
 
 
 def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
@@ -4197,26 +4203,7 @@ Ends = tuple[float, ...]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAUC(Metric):
-    """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
-
-    Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
-
-    tpr: the true-positive rate of the operating point, in (0, 1], as of `accuracy_at_tpr`
-    significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
-    fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
-    risk_metrics: names of `risk_coverage` to add; unknown samples are errors too
-    ood_cost: for these, the cost of an accepted unknown sample, in [0, 1]; a wrong class costs 1 − ood_cost
-    unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
-    per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
-
-    Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
-    if scores were cut, all but the second have an error, and there is no coverage@risk.
-    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
-    counted or their scores cut.
-
-    >>> OpenAUC(tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
-    {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
-    """
+    """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate."""
 
     name = "openauc"
     fixed_options = frozenset({"significant_bits"})
@@ -4224,7 +4211,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
-    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics", "roc_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
@@ -4232,6 +4219,7 @@ class OpenAUC(Metric):
     risk_metrics: str | Sequence[str] = ()
     ood_cost: float | None = None
     unknown_share: float | None = None
+    roc_metrics: str | Sequence[str] = ()
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -4245,6 +4233,7 @@ class OpenAUC(Metric):
             self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
         self.risks = risk_names(self.risk_metrics, "risk_metrics")
         self.costs = as_costs(self.ood_cost, self.unknown_share)
+        self.areas = roc_areas(self.roc_metrics)
         self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
 
     def reduce(
@@ -4258,11 +4247,7 @@ class OpenAUC(Metric):
         close_set_pred_class: Any = None,
         close_set_labels: Any = None,
     ) -> OpenSetState:
-        """Reduce a batch in either form: the columns of `OpenF.reduce`, or the arrays of `known_unknown_state`.
-
-        Returns an `OpenSetState` with the open-set scores, and whether samples are known and correct (see
-        `of_openauc`). Raises TypeError for columns of both forms, or if one is missing.
-        """
+        """Reduce a batch in either form: the columns of `OpenF.reduce`, or the arrays of `known_unknown_state`."""
         columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
         arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
         if open_set_pred_known is open_set_pred_unknown is close_set_pred_class is close_set_labels is None:
@@ -4318,9 +4303,11 @@ class OpenAUC(Metric):
             else:
                 values = risks_with_costs(unknown, wrong, correct, self.risks, self.costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
+        areas = areas_of_sides(unknown, both_sides(correct, wrong), self.areas) if self.areas else {}
+        rates |= {name: Rate(ends[0], self.areas[name][0].higher) for name, ends in areas.items()}
         if unknown.bits is None:
             return rates
-        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks))
+        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks) | areas)
 
     def side_of(self, state: OpenSetState) -> Array:
         """Which of the three kinds each entry of a state is."""
@@ -4339,6 +4326,29 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
     wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
     return wins
+
+
+def roc_areas(names: Any) -> dict[str, tuple[Quantity, bool]]:
+    """The quantities of roc_metrics by name, each with whether known samples are its positives; see `parse_area`."""
+    areas = {}
+    for name in names_of(names):
+        area = (EER, False) if name == "eer" else parse_area(str(name))
+        if area is None:
+            points = "pauroc@<fpr, tpr, fnr or tnr><number in (0, 100]>, with _mcclish or without"
+            raise ValueError(f"roc_metrics: unknown metric {name!r}; known are eer, {points}")
+        areas[str(name)] = area
+    return areas
+
+
+def areas_of_sides(unknown: Side, known: Side, areas: Mapping[str, tuple[Quantity, bool]]) -> dict[str, Ends]:
+    """The value of each of `roc_areas`, and its bounds before scores were cut."""
+    ends: dict[str, Ends] = {}
+    for name, (area, of_known) in areas.items():
+        sides = (known.flipped(), unknown.flipped()) if of_known else (unknown, known)
+        wanted = {name: area} if unknown.bits is None else bounded({name: area}, unknown.bits)
+        value = quantities(*sides, wanted)[name]
+        ends[name] = (value,) if unknown.bits is None else value
+    return ends
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:

@@ -20,7 +20,7 @@ from ..detection.outcomes import IS_RIGHT, counts_above
 from ..detection.owod import TENTHS
 from ..extras import extra
 from ..metric.numbers import percent_text
-from ..reading.boxes.classes import class_words, with_names_in_tables
+from ..reading.boxes.dataset import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series, Table

@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from ..comparison import SHARED, compare as compare_models
+from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import METRICS, metric_class
 from ..metric.signature import signed
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
-from ..reports.forest import draw_differences
 from ..scores import SCORES
 from ..written.results import as_json
 from .files import (

@@ -10,7 +10,10 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from openworld_metrics.faces.plot import draw
+
 from ..faces.leaderboard import samples_of
+from ..faces.plot import sides_of
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
@@ -20,7 +23,6 @@ from ..reading.reasons import rows_from
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
-from ..reports.plots import draw, sides_of
 from ..scores import SCORES
 from ..written.results import KINDS, SAMPLES, as_json
 from .files import (

@@ -14,8 +14,7 @@ from ..faces.terminal import has_colour, results_text, width
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
-from ..reading.rows.inputs import file_of, split_place
-from ..reading.rows.scores import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..reading.rows.inputs import KNOWN_GROUP, file_of, is_folder, read_scores, score_files, split_place
 from ..suites.ood import SUITE_METRICS, ood_summary
 from ..written.results import SAMPLES, as_json
 from .files import check_json_and_picture, deliver, form_of, printing, saving

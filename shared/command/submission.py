@@ -17,11 +17,10 @@ import numpy as np
 
 from ..arrays.arrays import widen
 from ..extras import extra
-from ..reading.images import image_size
 from ..reading.limits import size_text
 from ..reading.maps.maps import read_ahead
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
-from ..reading.places import PICTURES, files_below
+from ..reading.places import PICTURES, files_below, image_size
 from ..reading.progress import progress_bar
 from ..reading.reasons import named
 from ..written.files import whole_folder

@@ -14,7 +14,6 @@ from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
 from ..reading.rows.rows import read_rows
-from ..reading.rows.scores import read_scores
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold

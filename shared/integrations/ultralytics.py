@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from openworld_metrics.reading.boxes.dataset import class_ids
+
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.summaries import save_results
-from ..reading.boxes.classes import class_ids
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
 from ..reading.boxes.yolo import read_yolo_data
 from ..reading.progress import progress_bar

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -16,15 +15,14 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import did_you_mean, plain_value
 from ..ranking.counts import Side
-from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER, partial_auroc
-from ..ranking.operating_points import RATES, best_point, parse_point, rate_above
-from ..ranking.quantities import PERCENT, Quantity
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER
+from ..ranking.operating_points import RATES, best_point, parse_area, parse_point, rate_above
+from ..ranking.quantities import Quantity
 from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
-_PARTIAL = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 _SAMPLED = ("auroc", "detect_acc")
 SKLEARN_SCORES = (
     "average_precision_score",
@@ -221,13 +219,9 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
             return _of_counts(name, best_point(*point))
         if said in _OWN:
             return _OWN[said]
-        partial = _PARTIAL.fullmatch(said)
-        bound = Fraction(partial[2]) / 100 if partial else Fraction()
-        if partial and partial[1] in ("tpr", "tnr"):
-            bound = 1 - bound  # above TPR is up to FNR, the false-positive rate of the other class
-        if partial and 0 < bound <= 1 and Fraction(partial[2]):
-            quantity = partial_auroc(bound, mcclish=partial[3] is not None)
-            return _of_counts(name, quantity, of_inside=partial[1] in ("fnr", "tpr"))
+        area = parse_area(said)
+        if area:
+            return _of_counts(name, area[0], of_inside=area[1])
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
     hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))

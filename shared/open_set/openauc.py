@@ -27,7 +27,8 @@ from ..ranking.counts import (
     sides_of_kinds,
     two_sides,
 )
-from ..ranking.curves import AUROC
+from ..ranking.curves import AUROC, EER
+from ..ranking.operating_points import parse_area
 from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import (
     Quantity,
@@ -46,6 +47,7 @@ from .open_f_metrics import open_set_samples
 from .risk import (
     as_costs,
     both_sides,
+    names_of,
     risk_names,
     risk_of_sides,
     risk_quantities,
@@ -79,6 +81,8 @@ class OpenAUC(Metric):
     risk_metrics: names of `risk_coverage` to add; unknown samples are errors too
     ood_cost: for these, the cost of an accepted unknown sample, in [0, 1]; a wrong class costs 1 − ood_cost
     unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
+    roc_metrics: names of numbers to add of the ROC of unknown against known, as `OODBench` has them: "eer", and
+        partial areas such as "pauroc@fpr10"
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
@@ -96,7 +100,7 @@ class OpenAUC(Metric):
     truth = ("classes",)
     aliases = OPEN_SET_ALIASES
     ungrouped_columns = SIDES_OF_XCURVE
-    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics"}
+    selecting = Metric.selecting | {"tpr", "fpr_list", "risk_metrics", "roc_metrics"}
 
     tpr: float = DEFAULT_TPR
     significant_bits: int | None = None
@@ -104,6 +108,7 @@ class OpenAUC(Metric):
     risk_metrics: str | Sequence[str] = ()
     ood_cost: float | None = None
     unknown_share: float | None = None
+    roc_metrics: str | Sequence[str] = ()
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -117,6 +122,7 @@ class OpenAUC(Metric):
             self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
         self.risks = risk_names(self.risk_metrics, "risk_metrics")
         self.costs = as_costs(self.ood_cost, self.unknown_share)
+        self.areas = roc_areas(self.roc_metrics)
         self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
 
     def reduce(
@@ -190,9 +196,11 @@ class OpenAUC(Metric):
             else:
                 values = risks_with_costs(unknown, wrong, correct, self.risks, self.costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
+        areas = areas_of_sides(unknown, both_sides(correct, wrong), self.areas) if self.areas else {}
+        rates |= {name: Rate(ends[0], self.areas[name][0].higher) for name, ends in areas.items()}
         if unknown.bits is None:
             return rates
-        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks))
+        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks) | areas)
 
     def side_of(self, state: OpenSetState) -> Array:
         """Which of the three kinds each entry of a state is."""
@@ -211,6 +219,29 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
     """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
     wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
     return wins
+
+
+def roc_areas(names: Any) -> dict[str, tuple[Quantity, bool]]:
+    """The quantities of roc_metrics by name, each with whether known samples are its positives; see `parse_area`."""
+    areas = {}
+    for name in names_of(names):
+        area = (EER, False) if name == "eer" else parse_area(str(name))
+        if area is None:
+            points = "pauroc@<fpr, tpr, fnr or tnr><number in (0, 100]>, with _mcclish or without"
+            raise ValueError(f"roc_metrics: unknown metric {name!r}; known are eer, {points}")
+        areas[str(name)] = area
+    return areas
+
+
+def areas_of_sides(unknown: Side, known: Side, areas: Mapping[str, tuple[Quantity, bool]]) -> dict[str, Ends]:
+    """The value of each of `roc_areas`, and its bounds before scores were cut."""
+    ends: dict[str, Ends] = {}
+    for name, (area, of_known) in areas.items():
+        sides = (known.flipped(), unknown.flipped()) if of_known else (unknown, known)
+        wanted = {name: area} if unknown.bits is None else bounded({name: area}, unknown.bits)
+        value = quantities(*sides, wanted)[name]
+        ends[name] = (value,) if unknown.bits is None else value
+    return ends
 
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:

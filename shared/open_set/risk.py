@@ -108,10 +108,13 @@ def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
 
 def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
     """Parse names of risks into their kinds, such as "risk@cov", and shares; see `risk_coverage`."""
+    return {str(each): _kind_and_share(each, name) for each in names_of(metrics)}
+
+
+def names_of(metrics: Any) -> Iterable[Any]:
+    """A name, or several."""
     names = plain_value(metrics)
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = [names]
-    return {str(each): _kind_and_share(each, name) for each in names}
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
 
 
 def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:

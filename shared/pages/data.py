@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..reading.boxes.dataset import Size
 from ..reading.limits import PAGES
 from ..reading.maps.maps import load
+from ..reading.places import Size
 from ..reading.read import READERS, holds
 from ..reading.reading import Reading
-from ..reading.rows.guesses import MadeOf, settled
+from ..reading.rows.metrics import MadeOf, settled
 from ..reading.rows.rows import Rows, Unread, rows_of
 from ..reading.tables.files import Table
 from .page import Page

@@ -3,7 +3,8 @@
     FPR@95 = min {FPR(t) : TPR(t) ≥ 0.95} over all thresholds t, by the name "fpr95tpr"
 
 `operating_point` computes one of two sides of scores, `parse_point` reads the name of one, `best_point` is its quantity
-among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known.
+among others in one pass over the counts, and `rate_above` is a rate at a threshold that is known. `parse_area` reads
+the name of a partial area under the ROC curve, up to such a rate.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import as_choice, as_fraction, as_written, by_keyword
 from ..arrays.exact import ratio_of
 from .counts import Counts, Side, checked_sides, exceeded_threshold
-from .curves import BestValue
+from .curves import BestValue, partial_auroc
 from .quantities import PERCENT, Quantity, at_best, least_reaching, most_within, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
 _POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 
 
 class OperatingPoint(NamedTuple):
@@ -112,6 +114,20 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name.
+
+    The flag says whether its positives are the other class, by negated scores: above TPR is up to FNR, which is the
+    false-positive rate of that class.
+    """
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:

@@ -3,9 +3,8 @@
 `read_detections` reads boxes of any format, and returns them as x1, y1, x2, y2 in pixels.
 """
 
-from .boxes.classes import class_ids
 from .boxes.coco import read_coco, read_coco_results
-from .boxes.dataset import Dataset, Detections, rename_classes
+from .boxes.dataset import Dataset, Detections, class_ids, rename_classes
 from .boxes.dicts import read_dict_predictions, read_dicts
 from .boxes.reading import read_boxes, read_detections, read_names, read_references
 from .boxes.voc import read_voc
@@ -13,7 +12,7 @@ from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
 from .maps.maps import read_maps
 from .read import read
 from .reading import Reading
-from .rows.scores import Scores, read_scores, score_files
+from .rows.inputs import Scores, read_scores, score_files
 
 __all__ = [
     "Dataset",

@@ -61,9 +61,9 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     which are columns (by name, a name or names of arrays in the files), read_as, leave_out and flip. What is not chosen
     is guessed from names and values, and said in `Reading.guesses`.
 
-    Returns a `Reading`, whose `columns` go into `compute`. Raises ValueError for an unknown metric, for files and cells
-    that cannot be read, and for what would be left out, unless leave_out is true; TypeError for a column without
-    arrays.
+    Returns a `Reading`, whose `columns` go into `compute`. Raises ValueError for an unknown metric, without inputs and
+    columns, for files and cells that cannot be read, and for what would be left out, unless leave_out is true;
+    TypeError for a column without arrays, and for an input that is no place.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "scores.csv")
@@ -73,6 +73,11 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     ([0, 1], ['predictions is energy', 'references is label'])
     """
     metric_class(metric)
+    if not inputs and not any(value is not None for value in (choices.get("columns") or {}).values()):
+        raise ValueError(
+            f"inputs: expected a file, a folder, an archive, a list of files or a data frame, or columns by name, for "
+            f"{', '.join(LAYOUTS[metric].names)} of {metric}; got none"
+        )
     if holds(metric, [*map(_paths, inputs)]):
         return READERS[metric].read(*inputs, **choices)
     return read_rows(metric, *inputs, **choices)

@@ -18,8 +18,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import TP_KNOWN, select_boxes
 from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
-from ..reading.boxes.classes import one_id_each, unknown_id, with_names_in_tables
-from ..reading.boxes.dataset import Detections, check_options, labels_of
+from ..reading.boxes.dataset import Detections, check_options, labels_of, one_id_each, unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
 from ..written.results import KINDS
 

@@ -10,10 +10,10 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..comparison import Comparison, compared, differences_of_parts
 from ..metric.bootstrap import ByGroup, Part, as_resamples
 from ..metric.results import Results
-from ..reading.images import image_size
 from ..reading.maps.maps import Pair, groups_of, map_reader, pattern_of, reading_options
 from ..reading.maps.pairing import AnomalyMaps
 from ..reading.maps.planes import read_map
+from ..reading.places import image_size
 from .anomaly import AnomalyRun, options_of, read_category, with_only_values, with_void
 
 ENDS = ("low", "high", "p_value", "better")

@@ -12,7 +12,7 @@ from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negat
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
-from ..reading.rows.scores import Scores
+from ..reading.rows.inputs import Scores
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..ranking.operating_points import RATES, parse_point
-from ..reading.json import parse_json
+from ..reading.objects import parse_json
 from ..reading.reasons import named
 
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better

@@ -18,7 +18,7 @@ from hypothesis import given
 
 from openworld_metrics import METRICS, true_class_ranks
 from openworld_metrics.loading import metric_class
-from openworld_metrics.reading.tables.arrays import read_npy, read_npz
+from openworld_metrics.reading.tables.files import read_npy, read_npz
 from tests import cases
 from tests.checking import bench
 from tests.examples import few, seeds

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
+from openworld_metrics.answers.pictures import Line
 from openworld_metrics.command import anomaly as command, cli
 from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.reports.charts import Line, curves_svg
+from openworld_metrics.reports.charts import curves_svg
 from openworld_metrics.suites import differences as differing, evaluate_anomaly_folder
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.differences import compared_runs, differences

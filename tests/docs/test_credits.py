@@ -12,8 +12,8 @@ import pytest
 
 import openworld_metrics
 from docs.building import figures
-from openworld_metrics.pages import credits
 from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER, Work
+from openworld_metrics.pages import credits
 
 CARDS = {f"metrics/{name}/README.md": origin.works for name, origin in credits.EXAMPLES.items()}
 # every text beside pictures or data that are made from works of others

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from openworld_metrics import reading
-from openworld_metrics.reading.images import image_size
+from openworld_metrics.reading.places import image_size
 from openworld_metrics.suites.detection import evaluate_detections, summary
 from tests.detection import scenes
 from tests.fuzz.contents import damaged_content

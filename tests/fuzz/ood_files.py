@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld_metrics.reading.rows.scores import read_scores, score_files
+from openworld_metrics.reading.rows.inputs import read_scores, score_files
 from openworld_metrics.suites.ood import evaluate_ood
 from tests.fuzz.contents import ENDINGS, content, damaged_content, flat_parquet
 from tests.fuzz.damage import damaged_text

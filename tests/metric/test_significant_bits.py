@@ -60,6 +60,7 @@ def draw(name: str, kind: str, rng: Rng) -> tuple[cases.Columns, cases.Options]:
     if name == "openauc":
         options["fpr_list"] = [0.0, 0.05, float(rng.random()), 1.0]
         options["risk_metrics"] = ["aurc", "augrc", "risk@cov0.1", f"risk@cov{rng.integers(1, 100)}", "coverage@risk5"]
+        options["roc_metrics"] = ["eer", f"pauroc@fpr{rng.integers(1, 100)}", "pauroc@tpr80_mcclish"]
     if name == "ood_bench":
         more = ("auroc", "aupr_in_trapezoid", "aupr_out_trapezoid", "detect_acc", *(point(rng) for _ in range(4)))
         options["metrics"] = [*dict.fromkeys([*options["metrics"], *more])]

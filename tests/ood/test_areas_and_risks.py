@@ -106,6 +106,23 @@ def test_laws_of_areas_and_points(seed: int) -> None:
     assert values(scores, labels, "tpr", threshold=1, positive="in") == values(scores, labels, "tnr", threshold=1)
 
 
+@given(seed=seeds)
+def test_openauc_has_the_numbers_of_its_roc_curve(seed: int) -> None:
+    scores, labels = drawn(seed)
+    names = ["eer", "pauroc@fpr10", "pauroc@fnr30", "pauroc@tpr80_mcclish"]
+    columns = {"predictions": labels * 0, "references": scores > 1, "open_scores": scores, "open_labels": labels}
+    for bits in (None, 4):
+        theirs = om.OODBench(metrics=names, significant_bits=bits).compute(predictions=scores, references=labels)
+        ours = om.OpenAUC(roc_metrics=names, significant_bits=bits).compute(**columns)
+        assert {key: ours[key] for key in theirs} == theirs
+
+
+@pytest.mark.parametrize("name", ["auroc", "pauroc@fpr0", "pauroc@fpr101", "pauroc", "eer ", 3])
+def test_unknown_names_of_the_roc_curve(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"roc_metrics: unknown metric .*; known are eer, pauroc@"):
+        om.OpenAUC(roc_metrics=name)
+
+
 @pytest.mark.parametrize("limit", [0.001, 0.05, 0.1, 0.5, 0.77, 1])
 def test_partial_areas_of_scikit_learn(limit: float) -> None:
     theirs = pytest.importorskip("sklearn.metrics").roc_auc_score

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from openworld_metrics.reading import json as reader
+from openworld_metrics.reading import objects as reader
 
 TEXTS = [
     *("[1, 2.5, -0, -0.0, 1e5, 1E+2, 5e-324, 1e-400, true, null]", '{"a": 1, "b": 2, "a": 3}', '["\\u00e9é\\n"]', "7"),

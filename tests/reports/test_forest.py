@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare, oscr_curve
-from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr, forest, plots
+from openworld_metrics.faces.plot import draw_differences, draw_intervals, draw_oscr
+from openworld_metrics.reports import forest, plots
 from tests.conftest import Run
 
 FIRST, SECOND, LABELS = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7], [0.4, 0.9, 0.2, 0.3, 0.5, 0.6], [0, 0, 0, 1, 1, 1]

@@ -11,15 +11,19 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics import reports
+from openworld_metrics.faces.drawing import draw_histogram
+from openworld_metrics.faces.numbers import number
+from openworld_metrics.faces.plot import Sides, draw_differences, draw_oscr, marked_threshold
+from openworld_metrics.faces.report.anomaly import write_anomaly_report
 from openworld_metrics.faces.tables import escaped
+from openworld_metrics.metric.bootstrap import Part
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.reports import draw_differences, draw_oscr, write_anomaly_report
 from openworld_metrics.reports.charts import histogram_svg
-from openworld_metrics.reports.frame import Part, number, stacked_bars
-from openworld_metrics.reports.panels import Sides, draw_histogram, draw_roc, marked_threshold
+from openworld_metrics.reports.frame import stacked_bars
+from openworld_metrics.reports.panels import draw_roc
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.image_errors import detection_errors
 from tests.suites.trees import write_map, write_tree

@@ -145,12 +145,6 @@ def test_long_imports_are_folded(tmp_path: Path) -> None:
     ast.parse(text)
 
 
-def test_public_definitions_keep_their_docstrings(tmp_path: Path) -> None:
-    package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
-    (package / "public.py").write_text("from .core.counts import runs\n")
-    assert COUNTS[COUNTS.index("# how many") :] in joined(package, "core/counts.py")
-
-
 def test_blocks_for_type_checkers_stay(tmp_path: Path) -> None:
     block = "if TYPE_CHECKING:\n    from typing_extensions import Unpack\n"
     files = {name: f"from typing import TYPE_CHECKING\n\n{block}\n{name[-1].upper()} = 1\n" for name in ("x_a", "x_b")}

@@ -21,8 +21,8 @@ import layout
 import openworld_metrics
 import publish
 import sync
-from tests.served import connect, serve
 from tests.pages.steps import STEPS, as_lists
+from tests.served import connect, serve
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
 LOAD = """

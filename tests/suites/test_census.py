@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from openworld_metrics import read as read_files
-from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
 from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
+from openworld_metrics.reading.reading import Census, LeftOutError
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.suites.trees import SHAPE, of_python, write_image, write_map, write_mask
 

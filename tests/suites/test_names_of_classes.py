@@ -13,7 +13,7 @@ from PIL import Image
 
 from openworld_metrics import reading, suites, written
 from openworld_metrics.reading import Detections
-from openworld_metrics.reading.boxes.classes import class_key
+from openworld_metrics.reading.boxes.dataset import class_key
 from tests.detection import scenes
 
 # of the scenes' classes 0 to 4, in the first spelling and the second; 0, 1 and 2 are known

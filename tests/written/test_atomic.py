@@ -96,7 +96,7 @@ def results(folder: Path) -> list[Path]:
 
 def plot(folder: Path) -> list[Path]:
     pytest.importorskip("matplotlib")
-    from openworld_metrics.reports.plots import draw
+    from openworld_metrics.faces.plot import draw
 
     draw("x", {"auroc": 0.5}, None, folder / "x.png")
     return [folder / "x.png"]

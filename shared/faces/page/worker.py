@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from openworld_metrics.reading.boxes.dataset import class_ids
+
 from ...answers.answer import Answer
 from ...answers.answers import answers_of, results_of
 from ...answers.python import Source
@@ -19,17 +21,14 @@ from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
 from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
-from ...reading.boxes.classes import class_ids
-from ...reading.census import LeftOutError
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, load
 from ...reading.places import unsigned
 from ...reading.read import READERS, holds
-from ...reading.reading import Reading
-from ...reading.rows.arrays import num_dimensions, runs
-from ...reading.rows.guesses import MadeOf, table_of
+from ...reading.reading import LeftOutError, Reading
+from ...reading.rows.cells import num_dimensions, runs
 from ...reading.rows.kinds import FLIPPED
-from ...reading.rows.metrics import LAYOUTS
+from ...reading.rows.metrics import LAYOUTS, MadeOf, table_of
 from ...reading.rows.recognised import wrong_way
 from ...reading.rows.rows import Rows, rows_of
 

@@ -15,8 +15,7 @@ from ...answers.answer import Bars, Box, Difference, Image, Matrix, Number
 from ...detection.closed_set import closed_set_note
 from ...detection.errors import FATES, KEYS_OF_TABLES, MISSED
 from ...metric.results import Results
-from ...reading.boxes.classes import class_words
-from ...reading.boxes.dataset import Dataset, Detections
+from ...reading.boxes.dataset import Dataset, Detections, class_words
 from ...reading.progress import progress_bar
 from ...suites.detection import class_options, openset_summary
 from ...suites.image_errors import FOUND, OBJECT, OF_NO_OBJECT, DetectionErrors, ErrorBox, detection_errors

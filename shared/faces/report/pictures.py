@@ -12,9 +12,9 @@ import numpy as np
 
 from ...answers.answer import Box, Image
 from ...extras import extra
-from ...reading.images import find_images
 from ...reading.limits import check_size
 from ...reading.maps.maps import resized_map
+from ...reading.places import find_images
 from ...reading.reasons import named
 from ...reading.rows.inputs import file_of, read_column
 from .frame import Mark, Picture

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import gradio as gr
 import pandas as pd
 
-from ...reading.census import LeftOutError
 from ...reading.maps.maps import MapSizeError
+from ...reading.reading import LeftOutError
 from ...reading.rows.kinds import RESIZED, Maps
 from ...reading.rows.metrics import LAYOUTS
 from ..data import Data, read

@@ -27,7 +27,7 @@ from ...detection.words import (
     WRONG_CLASS,
     outcomes_in_words,
 )
-from ...reading.boxes.classes import class_words
+from ...reading.boxes.dataset import class_words
 from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...metric.results import Summary
-from ...reading.boxes.dataset import Size
+from ...reading.places import Size
 
 
 class Computed(NamedTuple):

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...answers.thresholds import plain_threshold
 from ...ranking.counts import Side
 from ...ranking.guarantees import threshold_at_fpr
-from ...answers.thresholds import plain_threshold
 from ..serving.limits import MAX_POINTS
 from .threshold import Sweep
 

@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 
 from ...anomaly.aupro import mean_overlap, pro_curve
 from ...anomaly.maps import level_sides
+from ...answers.thresholds import shown_threshold
 from ...arrays.checks import as_fractions
 from ...metric.numbers import number_text
 from ...ranking.counts import Side
 from ...ranking.roc import thinned
-from ...answers.thresholds import shown_threshold
 from ..serving.limits import MAX_POINTS
 from .computed import Computed
 from .decisions import said_at

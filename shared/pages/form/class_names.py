@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...arrays.arrays import reads_as_number
-from ...reading.boxes.classes import class_ids
+from ...reading.boxes.dataset import class_ids
 from ..page import Classes, Page
 from .controls import CLASSES
 

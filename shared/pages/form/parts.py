@@ -7,10 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from ...reading.rows.guesses import guessed, offered
 from ...reading.rows.inputs import table_of_frame
 from ...reading.rows.kinds import READ_AS, Images
-from ...reading.rows.metrics import LAYOUTS
+from ...reading.rows.metrics import LAYOUTS, guessed, offered
 from ...reading.tables.files import SUFFIXES
 from ..page import Page, argument_help, one_line
 from ..serving.limits import STATED

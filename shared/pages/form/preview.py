@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...reading.places import unsigned
-from ...reading.rows.arrays import num_dimensions, runs
-from ...reading.rows.guesses import MadeOf, table_of
+from ...reading.rows.cells import num_dimensions, runs
 from ...reading.rows.kinds import FLIPPED
+from ...reading.rows.metrics import MadeOf, table_of
 from ...reading.tables.files import Table
 from ..page import Page
 

@@ -10,9 +10,9 @@ import numpy as np
 from ...detection.closed_set import closed_set_note, closed_set_summary
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, UNKNOWN_CALLED_KNOWN, WRONG_CLASS
-from ...reading.boxes.classes import with_names_in_tables
-from ...reading.boxes.dataset import Size
+from ...reading.boxes.dataset import with_names_in_tables
 from ...reading.boxes.reading import guessed_options
+from ...reading.places import Size
 from .. import credits
 from ..figures.boxes import OBJECTS, OF_OBJECTS, SAID, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.computed import Computed

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .frame import Section, card, details, facts_html, grid, report_html as framed
 from ...texts import Texts
 from ..figures.computed import Computed
 from ..figures.ranked import Listed
 from ..page import Page
 from .computation import Computation
+from .frame import Section, card, details, facts_html, grid, report_html as framed
 from .report_numbers import all_numbers, detectors_section, groups_section, headline_html, tables, worst_section
 from .sentence import sentence
 

@@ -10,12 +10,12 @@ from ...faces.tables import OVERALL
 from ...metric.groups import GROUPS, prefixes
 from ...metric.numbers import number_text
 from ...metric.results import Count, Rate, Results, Summary, kind_of
-from .frame import Figure, Section, card, data_table, grid, headline, interval, number, signed
 from ...texts import Texts
 from ..figures.computed import Computed
 from ..figures.ranked import Listed
 from ..page import Page
 from .computation import Computation
+from .frame import Figure, Section, card, data_table, grid, headline, interval, number, signed
 from .numbers import MAX_LARGE, MAX_ROWS, result_help
 from .pairs import MAX_SENTENCES, best_of, difference, marks
 

@@ -18,16 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..census import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, by_real_place, unused
-from ..images import checked_size
-from ..json import loads, no_collection
-from ..places import IMAGE_SUFFIXES, files_below, without_suffix
+from ..objects import loads, no_collection
+from ..places import IMAGE_SUFFIXES, Size, checked_size, files_below, without_suffix
+from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, by_real_place, unused
 from ..reasons import reason
 from .dataset import (
     OF_OTHERS,
     Dataset,
     Detections,
-    Size,
     find_image,
     ids_of_names,
     places_by_id,

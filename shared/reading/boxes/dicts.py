@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from ...arrays.box_objects import box_dict
-from ..census import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
+from ..objects import read_torch_file
+from ..places import Size
+from ..reading import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
 from ..reasons import named
-from ..torch_files import read_torch_file
 from .dataset import (
     OF_OTHERS,
     Boxes,
     Dataset,
     Detections,
-    Size,
     corners_of,
     places_by_id,
     places_of_files,

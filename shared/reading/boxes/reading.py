@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..archives import Archives
-from ..census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census
-from ..images import implied_images
 from ..limits import COMMANDS, Limits
-from ..places import IMAGE_SUFFIXES, files_below, files_in
-from ..reading import Input, Place, Reading, as_paths
+from ..places import IMAGE_SUFFIXES, Archives, files_below, files_in, implied_images
+from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
 from ..reasons import named, readable, reason, some
-from .classes import means_unknown
 from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
-from .dataset import TXT, Dataset, Detections, check_options, labels_of, rename_classes, subset
+from .dataset import (
+    TXT,
+    Dataset,
+    Detections,
+    check_options,
+    labels_of,
+    means_unknown,
+    rename_classes,
+    spelled_as_one,
+    subset,
+)
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (
@@ -98,7 +104,7 @@ class Source:
         except (MemoryError, RecursionError) as error:
             raise ValueError(f"{self.path}: {reason(error)}") from error
 
-    @property
+    @cached_property
     def annotations(self) -> Path:
         """The folder of Pascal VOC's annotations: this one, or Annotations in it."""
         return self.path if files_in(self.path, XML) else self.path / "Annotations"
@@ -189,9 +195,12 @@ def _predicted_coco(source: Source, of: Choices) -> Detections:
         source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
     )
     unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
-    classes, predicted = detections.dataset.classes, labels_of(detections.predictions)
+    classes = detections.dataset.classes
+    if of.classes is not None or not classes:
+        return detections
+    predicted = labels_of(detections.predictions)
     others = predicted - {*classes, unknown}
-    if of.classes is not None or not classes or not others:
+    if not others:
         return detections
     # ids that count from another number are a common mistake: the last is one more, and the first is missing
     last = max(classes) + (min(classes) not in predicted)
@@ -305,7 +314,7 @@ def read_boxes(
     references: Place | Sequence[Place],
     *,
     names: Mapping[int, str] | Sequence[str] | None = None,
-    groups: bool = False,
+    groups: bool | None = None,
     limits: Limits = COMMANDS,
     **choices: Any,
 ) -> BoxReading:
@@ -314,8 +323,8 @@ def read_boxes(
     Parameters: predictions and references, files of a format of `read_detections`, as a folder, a .zip, or a list of
     files and .zips; predictions of several models by name, or as a list of files of COCO results, or of .zips that hold
     files of the same names; names, of the predicted classes, as `classes` of `Choices`, or words as of `read_names`;
-    groups, whether the folders of the images, if there are several, are groups; limits, of the files' sizes; choices,
-    the others of `Choices`.
+    groups, whether folders of images are groups, as of `read_maps`: None, the default, for the categories of a data set
+    alone, which boxes have none of; limits, of the files' sizes; choices, the others of `Choices`.
 
     Returns the columns: for each image a dict of its boxes. Raises ValueError as `read_detections` does, and for files
     that are too large.
@@ -366,9 +375,7 @@ def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) 
     """Sentences on fractions, spellings, what is left out, and images with objects and without predictions."""
     notes = [RELATIVE] if dataset.relative else []
     pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
-    if pairs:
-        text = ", ".join(f"{name} is {first}" for name, first in pairs.items())
-        notes.append(f"Classes that COCO and Pascal VOC spell differently count as one: {text}.")
+    notes += [f"C{spelled_as_one(pairs)[1:]}."] if pairs else []
     if census.text():
         notes.append(f"Left out: {census.text()}.")
     for name, one in several.items():
@@ -392,7 +399,7 @@ def _folders(names: Sequence[str]) -> list[str]:
 
 
 def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[Path]:
-    paths = as_paths(places)
+    paths = as_paths(places, name)
     if not paths:
         raise ValueError(f"{name}: expected files, got none")
     absent = next((path for path in paths if not path.exists()), None)

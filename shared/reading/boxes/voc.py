@@ -19,27 +19,41 @@ from xml.parsers import expat
 
 import numpy as np
 
-from .. import census
-from ..census import Census, LeftOut, by_real_place, unused
-from ..images import checked_size, find_images, implied_images
-from ..places import IMAGE_SUFFIXES, check_flat, files_below, files_in
+from ..places import IMAGE_SUFFIXES, Size, check_flat, checked_size, files_below, files_in, find_images, implied_images
+from ..reading import (
+    BESIDE,
+    BOXES,
+    IMAGES,
+    LABELS,
+    PREDICTED,
+    PREDICTIONS,
+    REPEATED,
+    Census,
+    LeftOut,
+    by_real_place,
+    unused,
+)
 from ..reasons import reason
-from .classes import UNKNOWN, aliases_of, class_key, means_unknown, spelling, unknown_id
 from .dataset import (
     OF_OTHERS,
     TXT,
+    UNKNOWN,
     Boxes,
     Dataset,
     Detections,
-    Size,
+    aliases_of,
+    class_key,
     find_image,
     ids_of_names,
     listed_images,
+    means_unknown,
     plain_name,
     predicted_boxes,
     similar_images,
+    spelling,
     split_by_image,
     true_boxes,
+    unknown_id,
 )
 
 XML = (".xml",)
@@ -73,7 +87,7 @@ def read_voc(
     folder = Path(annotations)
     files = _files(folder)
     paths, beside, lost = _images(folder, files, images)
-    without = unused(census.LABELS, "without an image", lost, leave_out)
+    without = unused(LABELS, "without an image", lost, leave_out)
     files = {name: path for name, path in files.items() if str(path) not in lost}
     listed = None if split is None and image_set is None else _list(folder, split, image_set)
     names = [*(files if images is None else paths)] if listed is None else _listed(folder, paths, listed)
@@ -85,18 +99,18 @@ def read_voc(
     ids |= {name: ids[own] for name, own in aliases_of(occurring, ids).items()}
     references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
     sizes = [checked_size(paths[name], page.size, files.get(name)) for name, page in zip(names, pages)]
-    there, reason = {*names}, "without annotations" if listed is None else f"not in {listed.name}"
+    there, why = {*names}, "without annotations" if listed is None else f"not in {listed.name}"
     left_out: LeftOut = {
-        census.REPEATED: [place for page in pages for place in page.repeated],
-        (census.IMAGES, reason): [str(path) for name, path in paths.items() if path is not None and name not in there],
-        (census.LABELS, f"of images {reason}"): [str(path) for name, path in files.items() if name not in there],
-        census.BESIDE: [*map(str, beside)],
+        REPEATED: [place for page in pages for place in page.repeated],
+        (IMAGES, why): [str(path) for name, path in paths.items() if path is not None and name not in there],
+        (LABELS, f"of images {why}"): [str(path) for name, path in files.items() if name not in there],
+        BESIDE: [*map(str, beside)],
         **without,
     }
     used = {
-        census.IMAGES: len(names),
-        census.LABELS: len(there & files.keys()),
-        census.BOXES: sum(len(page.objects) for page in pages),
+        IMAGES: len(names),
+        LABELS: len(there & files.keys()),
+        BOXES: sum(len(page.objects) for page in pages),
     }
     counted, own = Census(used, left_out), [paths[name] for name in names]
     return Dataset(names, references, dict(classes), own, sizes, ids_of_names(names), counted)
@@ -297,8 +311,8 @@ def read_class_files(
     aliases = aliases_of([_class_of(path) for path in files.values()], dataset.classes.values())
     says_unknown = unknown if taken or UNKNOWN in files else None
     others = [str(path) for path in files_below(Path(folder), None) if path.suffix.lower() not in TXT]
-    left_out: LeftOut = {census.BESIDE: others, **unused(census.PREDICTED, OF_OTHERS, lost, leave_out)}
-    counted = Census({census.PREDICTIONS: len(files), census.PREDICTED: len(rows)}, left_out)
+    left_out: LeftOut = {BESIDE: others, **unused(PREDICTED, OF_OTHERS, lost, leave_out)}
+    counted = Census({PREDICTIONS: len(files), PREDICTED: len(rows)}, left_out)
     return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, says_unknown, counted)
 
 

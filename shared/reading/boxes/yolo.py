@@ -14,17 +14,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...extras import extra
-from .. import census
-from ..census import Census, LeftOut, by_real_place, unused
-from ..images import find_images, image_size, implied_images
-from ..places import IMAGE_SUFFIXES, files_below, files_by_name, files_in, matched
+from ..places import (
+    IMAGE_SUFFIXES,
+    Size,
+    files_below,
+    files_by_name,
+    files_in,
+    find_images,
+    image_size,
+    implied_images,
+    matched,
+)
+from ..reading import (
+    BESIDE,
+    BOXES,
+    IMAGES,
+    LABELS,
+    OF_CLASSES,
+    PREDICTED,
+    PREDICTIONS,
+    REPEATED,
+    Census,
+    LeftOut,
+    by_real_place,
+    unused,
+)
 from ..reasons import named, readable, reason
 from .dataset import (
     OF_OTHERS,
     TXT,
     Dataset,
     Detections,
-    Size,
     corners_of,
     ids_of_names,
     plain_name,
@@ -124,11 +144,11 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bo
     for place, rows in zip(files, tables):
         predictions[place] = predicted_boxes(corners_of(rows[:, 1:5], size_of(dataset, place)), rows[:, 5], rows[:, 0])
     left_out: LeftOut = {
-        (census.PREDICTIONS, census.OF_CLASSES): [*map(str, lists)],
-        census.BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
-        **unused(census.PREDICTIONS, OF_OTHERS, lost, leave_out),
+        (PREDICTIONS, OF_CLASSES): [*map(str, lists)],
+        BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
+        **unused(PREDICTIONS, OF_OTHERS, lost, leave_out),
     }
-    used = {census.PREDICTIONS: len(files), census.PREDICTED: sum(map(len, tables))}
+    used = {PREDICTIONS: len(files), PREDICTED: sum(map(len, tables))}
     return Detections(dataset, predictions, census=Census(used, left_out))
 
 
@@ -154,7 +174,7 @@ def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
         paths=[*dataset.paths, *blank],
         sizes=[*dataset.sizes, *blank],
         ids=ids_of_names(names),
-        census=Census({**dataset.census.used, census.IMAGES: len(names)}, dataset.census.left_out),
+        census=Census({**dataset.census.used, IMAGES: len(names)}, dataset.census.left_out),
     )
 
 
@@ -193,7 +213,7 @@ def _dataset(
         for name, path in alone.items()
         if path not in lists
     }
-    without = unused(census.LABELS, "without an image", lost, leave_out)
+    without = unused(LABELS, "without an image", lost, leave_out)
     others = files.others
     misplaced = [path for path in others if path.suffix.lower() in TXT]
     stems = {plain_name(path.stem) for path in files.pictures if misplaced}
@@ -208,18 +228,16 @@ def _dataset(
     references = [
         true_boxes(corners_of(table[:, 1:5], size or (1, 1)), table[:, 0]) for table, size in zip(rows, sizes)
     ]
-    reason = f"not in {' or '.join(path.name for path in files.lists)}"
+    why = f"not in {' or '.join(path.name for path in files.lists)}"
     left_out: LeftOut = {
-        census.REPEATED: repeated,
-        (census.IMAGES, reason): [*map(str, files.beyond.values())],
-        (census.LABELS, f"of images {reason}"): [
-            str(path) for name, path in files.texts.items() if name in files.beyond
-        ],
-        (census.LABELS, census.OF_CLASSES): [*map(str, lists)],
-        census.BESIDE: [*map(str, others)],
+        REPEATED: repeated,
+        (IMAGES, why): [*map(str, files.beyond.values())],
+        (LABELS, f"of images {why}"): [str(path) for name, path in files.texts.items() if name in files.beyond],
+        (LABELS, OF_CLASSES): [*map(str, lists)],
+        BESIDE: [*map(str, others)],
         **without,
     }
-    used = {census.IMAGES: len(names), census.LABELS: len(texts), census.BOXES: sum(map(len, tables))}
+    used = {IMAGES: len(names), LABELS: len(texts), BOXES: sum(map(len, tables))}
     counted = Census(used, left_out)
     ids = ids_of_names(names)
     return Dataset(names, references, dict(classes), paths, sizes, ids, counted, key_points, None in paths)
@@ -256,7 +274,7 @@ def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = Fa
     files = _files(data, content, split)
     classes, names = class_names(content, data), [*map(_name, files.pictures[: len(files.images)])]
     dataset = _dataset(names, files, classes, _key_points(data, content), leave_out)
-    if files.images and not dataset.census.used[census.LABELS]:
+    if files.images and not dataset.census.used[LABELS]:
         first = next(iter(files.images))
         raise ValueError(
             f"{data}: expected labels of {split}, empty where there are no objects, got no {first}.txt nor others"
@@ -264,8 +282,8 @@ def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = Fa
     for place, boxes in zip(files.images, dataset.references):
         others = boxes["labels"][~np.isin(boxes["labels"], [*classes])]
         if len(others):
-            named = ", ".join(map(str, classes))
-            raise ValueError(f"{files.texts[place]}: expected classes of {data}, {named}, got {others[0]}")
+            ids = ", ".join(map(str, classes))
+            raise ValueError(f"{files.texts[place]}: expected classes of {data}, {ids}, got {others[0]}")
     return dataset
 
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..json import parse_json
+from ..objects import parse_json
 from ..reasons import named
 
 

@@ -11,8 +11,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..archives import Archives
-from ..places import PICTURES, files_below
+from ..places import PICTURES, Archives, files_below
 from ..reading import Place, as_paths
 from .layouts import (
     KIND_FOLDERS,

@@ -16,8 +16,8 @@ import numpy as np
 from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_levels, check_regions
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
-from ..images import image_size
 from ..limits import COMMANDS, Limits, size_text
+from ..places import image_size
 from ..progress import progress_bar
 from ..reading import Input, Place, Reading
 from ..reasons import named, some
@@ -43,7 +43,7 @@ def read_maps(
     categories: Sequence[str] | None = None,
     resize: str | None = None,
     sample_pattern: str | None = None,
-    groups: bool = True,
+    groups: bool | None = None,
     void_where_invalid: bool = False,
     mask_threshold: float | None = None,
     ignore_value: int | None = AnomalySuite.ignore_value,
@@ -56,10 +56,11 @@ def read_maps(
 
     Parameters: maps, data, layout, categories, leave_out and limits, as of `list_models`; resize, void_where_invalid,
     mask_threshold, ignore_value and regions, as of `map_reader`; sample_pattern, a regular expression whose first group
-    is the id of a sample in the images' names, by default the layout's own; groups, whether there are
-    groups; levels, of the metric: masks are not needed for "image" alone.
+    is the id of a sample in the images' names, by default the layout's own; groups, whether folders are groups: None,
+    the default, for the categories of a data set, and folders that look like them; levels, of the metric: masks are not
+    needed for "image" alone.
 
-    Files are read when an entry of a column is asked for. Several categories are groups, and so are the kinds of
+    Files are read when an entry of a column is indexed. Several categories are groups, and so are the kinds of
     defects of MVTec LOCO AD, each with the normal images of its category: these are in the columns once for each kind
     if there are several categories. Labels of images are those of a layout's folders; otherwise the masks'.
     Raises ValueError with the name of the file for the first error of the names, LeftOutError for one that `leave_out`
@@ -86,7 +87,7 @@ def read_maps(
         )
         at = {pair[0].key: pair for pair in each.pairs}
         pairs = [at[image.key] for image, _, _ in rows]
-        groups_of_rows = [group for _, _, group in rows] if groups else []
+        groups_of_rows = [group for _, _, group in rows] if groups is not False else []
         columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
     several = len(listed.by_category) > 1 and listed.data.layout is not None
     names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
@@ -350,20 +351,20 @@ def _read(
 ) -> MapAndMask:
     score_map, masks = read_map(path), None
     if image.masks:
-        masks, told_by = read_masks(image, rules), image.masks[0]
+        masks, origin = read_masks(image, rules), image.masks[0]
         wanted = masks.mask.shape
         if image.anomalous is False and masks.mask.any():
             count = np.count_nonzero(masks.mask)
-            raise ValueError(f"{told_by}: expected no anomalous pixel of a normal image, got {count:,}")
+            raise ValueError(f"{origin}: expected no anomalous pixel of a normal image, got {count:,}")
     elif image.image is not None:
         width, height = image_size(image.image)
-        wanted, told_by = (height, width), image.image
+        wanted, origin = (height, width), image.image
     else:
-        wanted, told_by = size or score_map.shape, path
+        wanted, origin = size or score_map.shape, path
     if score_map.shape != wanted:
         if resize is None:
             raise MapSizeError(
-                f"{path}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(score_map.shape)};"
+                f"{path}: expected {size_text(wanted)} pixels as {origin}, got {size_text(score_map.shape)};"
                 " maps are resized with --resize nearest or bilinear only"
             )
         score_map = resized_map(score_map, wanted, resize)
@@ -376,7 +377,7 @@ def _read(
         void = None if void is None or not void.any() else void
         masks = Masks(np.zeros(wanted, dtype=bool), void, None if rules.saturations is None else ())
     if masks.void is not None and masks.void.all():
-        raise ValueError(f"{told_by}: expected a pixel that is not void, got none")
+        raise ValueError(f"{origin}: expected a pixel that is not void, got none")
     return MapAndMask(score_map, masks)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...anomaly.masks import as_region_numbers
 from ...arrays.checks import as_bool, as_int, as_real
-from ..json import parse_json
 from ..limits import size_text
+from ..objects import parse_json
 from ..reasons import named
 from .listing import AnomalyImage
 from .pairing import AnomalyMaps

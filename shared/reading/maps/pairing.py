@@ -11,11 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..archives import Archives
-from ..census import IMAGES, OTHERS, Census, LeftOutError
 from ..limits import COMMANDS, Limits
-from ..places import PICTURES, matched
-from ..reading import Input, Place, as_paths
+from ..places import PICTURES, Archives, matched
+from ..reading import IMAGES, OTHERS, Census, Input, LeftOutError, Place, as_paths
 from ..reasons import some
 from .layouts import Layout
 from .listing import (
@@ -134,7 +132,7 @@ def list_models(
     """
     archives = Archives(limits)
     with archives.naming():
-        places = as_paths(data)
+        places = as_paths(data, "data")
         models = _models(maps, places, archives)
         every = {path.resolve() for paths in models.values() for path in paths}
         for name, paths in [(MASKS, places), *((MAPS, paths) for paths in models.values())]:
@@ -165,9 +163,9 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
     Raises ValueError for a place that does not exist, and if some names, but not all, are in several archives.
     """
     if isinstance(maps, Mapping):
-        models = {str(name): as_paths(places) for name, places in maps.items()}
+        models = {str(name): as_paths(places, str(name)) for name, places in maps.items()}
     else:
-        paths = as_paths(maps)
+        paths = as_paths(maps, "maps")
         models = {paths[0].resolve().stem if len(paths) == 1 else MAPS: paths}
     for path in chain(data, *models.values()):
         if not path.exists():

@@ -18,11 +18,10 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from ...extras import extra
-from ..archives import METHODS
 from ..limits import check_size, size_text
-from ..places import PICTURES
+from ..places import METHODS, PICTURES
 from ..reasons import named
-from ..tables.arrays import npy_header, read_npy, tried
+from ..tables.files import npy_header, read_npy, tried
 
 ARRAY_SUFFIXES = (".tiff", ".tif", ".npy", ".npz")
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])

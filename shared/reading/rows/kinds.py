@@ -14,19 +14,25 @@ from ...arrays.checks import as_numbers as checked_numbers
 from ..places import unsigned
 from ..reasons import named
 from ..tables.files import Streamed, Table, side_by_side
-from .arrays import IMAGE_NAMES, choices, member, num_dimensions, plain, runs, stem
 from .cells import (
+    IMAGE_NAMES,
     LOOKED_AT,
     NO_LABEL,
     are_numbers,
     as_floats,
     as_labels,
     as_numbers,
+    choices,
     distinct,
     is_blank,
     is_label,
+    member,
+    num_dimensions,
     number_of,
+    plain,
+    runs,
     side_of,
+    stem,
 )
 
 FLIPPED = "-"  # before the name of scores with the opposite sign

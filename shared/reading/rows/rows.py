@@ -13,22 +13,21 @@ from typing import Any
 import numpy as np
 
 from ...metric.groups import GROUPS
-from ..archives import Archives
-from ..census import Census
 from ..limits import COMMANDS, Limits
-from ..places import unsigned
-from ..reading import Reading
+from ..places import Archives, unsigned
+from ..reading import Census, Reading
 from ..reasons import some
 from ..tables.files import Streamed, Table, batches
-from .arrays import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
-from .guesses import MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
-from .images import Split, fitted, image_names
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .inputs import table_of_input, table_of_places
 from .kinds import READ_AS, RESIZED, Groups, Images, Maps, Models, Names
-from .metrics import LAYOUTS, Layout
+from .metrics import LAYOUTS, Layout, MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
 from .recognised import (
+    Split,
     blank_rows,
     facts_of,
+    fitted,
+    image_names,
     recognised,
     sentences_of,
     with_scores_of_logits,

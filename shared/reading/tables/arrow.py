@@ -1,12 +1,18 @@
-"""Convert Arrow columns to arrays."""
+"""Convert Arrow columns to arrays.
+
+Read columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from ..reasons import named
 
@@ -94,3 +100,26 @@ def _flat(column: Any) -> np.ndarray:
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return np.from_dlpack(column)
     return column.to_numpy(zero_copy_only=False)
+
+
+def read_parquet(path: Path, check: Callable[[int], None] = lambda num_bytes: None) -> Any:
+    """All columns, as an Arrow table; `check` refuses the bytes read so far. Repeated strings take memory once."""
+    footer = pq.read_metadata(path)
+    check(8 * footer.num_rows * footer.num_columns)
+    leaves = footer.schema
+    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    batches, size = [], 0
+    with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
+        for batch in file.iter_batches():
+            check(size := size + batch.nbytes)
+            batches.append(batch)
+        return pa.Table.from_batches(batches, file.schema_arrow if not batches else None)
+
+
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, ids: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the named columns, at most `num_rows` rows at a time; `ids` as of `column_of`."""
+    first = 0
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for batch in file.iter_batches(num_rows, columns=names):
+            yield [column_of(batch, name, ids=ids, first=first) for name in names]
+            first += len(batch)

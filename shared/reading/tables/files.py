@@ -1,4 +1,6 @@
-"""Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
+"""Read arrays that NumPy saved, one (.npy) or several by name (.npz). Nothing is unpickled.
+
+Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
 
 Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
 """
@@ -14,16 +16,68 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, count as counting
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from ...arrays.checks import check_lengths
-from ..json import by_column, parse_json, parse_json_lines
 from ..limits import COMMANDS, Limits
+from ..objects import by_column, parse_json, parse_json_lines, read_torch_file
 from ..reasons import named, rows_from
-from ..torch_files import read_torch_file
-from .arrays import read_npy, read_npz
+
+_Read = TypeVar("_Read")
+_TRIES = 100
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an .npy file, memory-mapped, so that it takes no more memory than the file's size."""
+    return tried(lambda: _mapped(path))
+
+
+def tried(read: Callable[[], _Read]) -> _Read:
+    """Call a function that parses headers, again if it fails: CPython 3.11 may fail if threads parse concurrently.
+
+    Its error is "SystemError: AST constructor recursion depth mismatch": the depth is counted once for all threads.
+    """
+    for _ in range(_TRIES):
+        try:
+            return read()
+        except SystemError:
+            continue
+    return read()
+
+
+def _mapped(path: Path) -> np.ndarray:
+    try:
+        with path.open("rb") as file:
+            shape, dtype = npy_header(file)
+        # to infer a missing length, NumPy divides by the item size, and so crashes the process if that is 0
+        if not dtype.itemsize or min(shape, default=0) < 0:
+            raise ValueError
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except (ValueError, RecursionError, MemoryError):  # the last two for a deeply nested header
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and dtype in the header of an .npy file, read before any memory is allocated for the array."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz archive, by name."""
+    return tried(lambda: _members(path))
+
+
+def _members(path: Path) -> dict[str, np.ndarray]:
+    # numpy.load treats other files as pickles, and suggests unsafe loading; it leaves a damaged file open
+    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
 
 BATCH = 8192  # rows of a Parquet file that are read at a time
 STANDARD_INPUT = Path("-")
@@ -82,7 +136,7 @@ class Streamed:
         return self.num_rows
 
     def __iter__(self) -> Iterator[Any]:
-        from .parquet import read_batches
+        from .arrow import read_batches
 
         first = 0
         with named(self.path):
@@ -233,8 +287,7 @@ def check_header(names: Sequence[str], *, headless: bool) -> None:
 
 
 def _of_parquet(path: Path, limits: Limits) -> Table:
-    from .arrow import ids_of
-    from .parquet import read_parquet
+    from .arrow import ids_of, read_parquet
 
     table = read_parquet(path, partial(limits.check_unpacked, path.name))
     arrays = {name: _array_of(table[name]) for name in table.column_names}

@@ -11,8 +11,8 @@ import pandas as pd
 
 import openworld_metrics
 from tests.pages.browser.test_steps import WIDE, Page, needs_browser
-from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
 from tests.pages.steps import csv
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
 
 CLIPBOARD = "navigator.clipboard.readText()"
 

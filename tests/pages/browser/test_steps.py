@@ -22,8 +22,8 @@ import openworld_metrics
 from openworld_metrics.reading.maps.maps import resized_map
 from tests.pages.figures.test_style import contrast
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
-from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, connect, serve
 from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, numbers, yolo
+from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, connect, serve
 
 Load = Callable[..., Any]
 GALLERY_ORDER = (*openworld_metrics.METRICS,)

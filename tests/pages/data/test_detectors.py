@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS, read as read_files
-from openworld_metrics.reading.rows.guesses import guessed, offered
-from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.rows.metrics import LAYOUTS, guessed, offered
 from openworld_metrics.reading.rows.rows import rows_of, settle
 
 SCORES = pd.DataFrame(

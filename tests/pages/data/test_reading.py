@@ -31,12 +31,11 @@ from openworld_metrics.pages.page import argument_help
 from openworld_metrics.pages.photographs import read_photograph
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.reading.limits import PAGES
-from openworld_metrics.reading.rows.arrays import runs
-from openworld_metrics.reading.rows.guesses import guessed
-from openworld_metrics.reading.rows.images import Split, image_names
+from openworld_metrics.reading.rows.cells import runs
 from openworld_metrics.reading.rows.inputs import table_of_frame
 from openworld_metrics.reading.rows.kinds import Models
-from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.rows.metrics import LAYOUTS, guessed
+from openworld_metrics.reading.rows.recognised import Split, image_names
 from openworld_metrics.reading.rows.rows import rows_of, settle
 from openworld_metrics.reading.tables.files import SUFFIXES, Table
 from tests.conftest import Run

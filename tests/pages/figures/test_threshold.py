@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import openworld_metrics
+from openworld_metrics.answers.thresholds import plain_threshold
 from openworld_metrics.loading import metric_class
 from openworld_metrics.pages.figures.threshold import THRESHOLD, Sweep
 from openworld_metrics.pages.results.slider import threshold_html
 from openworld_metrics.pages.serving.limits import MAX_POINTS
-from openworld_metrics.answers.thresholds import plain_threshold
 from tests import cases
 from tests.pages.figures.test_figures import computed, page as page_of
 

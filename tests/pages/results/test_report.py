@@ -14,9 +14,9 @@ import pytest
 import openworld_metrics
 from openworld_metrics.pages import intervals
 from openworld_metrics.pages.form.form import Form
+from openworld_metrics.pages.results.frame import number
 from openworld_metrics.pages.results.pairs import marks
 from openworld_metrics.pages.runner import Runner
-from openworld_metrics.pages.results.frame import number
 from tests.pages.figures.test_figures import page as page_of
 
 

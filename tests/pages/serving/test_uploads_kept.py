@@ -16,8 +16,8 @@ import pytest
 
 from openworld_metrics.pages.serving.folder import PREFIX
 from tests.pages.events.test_stale import Visitor
-from tests.served import serve
 from tests.pages.serving.test_visitors import SECRET, pressed
+from tests.served import serve
 
 # the page, with limits that a test can wait for, and without a network
 SCRIPT = """

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from openworld_metrics import reading
-from openworld_metrics.reading import Dataset, torch_files
-from openworld_metrics.reading.images import image_size
+from openworld_metrics.reading import Dataset, objects
+from openworld_metrics.reading.places import image_size
 from tests.detection import scenes
 
 Write = Mapping[str, str]
@@ -446,7 +446,7 @@ def test_tensors_of_other_things(tmp_path: Path) -> None:
 
 def test_no_more_numbers_than_a_file_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(torch_files, "_FEW", 1 << 16)  # fewer, since to trace memory takes its time
+    monkeypatch.setattr(objects, "_FEW", 1 << 16)  # fewer, since to trace memory takes its time
     file = tmp_path / "x.pt"
     shared = {"boxes": torch.zeros(1, 4).expand(1000, 4), "labels": torch.zeros(1000)}
     torch.save([shared] * 10, file)  # as images may share a tensor

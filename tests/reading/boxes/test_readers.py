@@ -15,7 +15,7 @@ from PIL import Image
 import openworld_metrics
 from openworld_metrics import reading, suites, written
 from openworld_metrics.reading import Dataset, Detections
-from openworld_metrics.reading.images import find_images, image_size
+from openworld_metrics.reading.places import find_images, image_size
 from tests.detection import scenes
 
 TRUE, FOUND = ("boxes", "labels", "ignored"), ("boxes", "scores", "labels")

@@ -18,9 +18,9 @@ from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
+from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
 from tests.pages.steps import numbers
 from tests.suites.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
