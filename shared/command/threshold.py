@@ -13,6 +13,7 @@ from ..arrays.checks import as_open_share, as_scores
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
+from ..reading.rows.inputs import read_scores
 from ..reading.rows.rows import read_rows
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving

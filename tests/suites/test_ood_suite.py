@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.reading.rows.inputs import read_scores, score_files
-from openworld_metrics.reading.rows.scores import Scores
+from openworld_metrics.reading.rows.inputs import Scores, read_scores, score_files
 from openworld_metrics.suites.ood import SUITE_METRICS, evaluate_ood
 from tests.conftest import Run
 from tests.examples import few, seeds

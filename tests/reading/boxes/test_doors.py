@@ -18,8 +18,7 @@ from openworld_metrics.command.compute import IMAGES
 from openworld_metrics.pages.data import read as read_on_page
 from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading import read_boxes
-from openworld_metrics.reading.census import BOXES, LABELS, PREDICTED, PREDICTIONS
-from openworld_metrics.reading.reading import LeftOutError
+from openworld_metrics.reading.reading import BOXES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from openworld_metrics.suites import evaluate_detections
 from tests.detection import scenes
 
