@@ -165,6 +165,13 @@ def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
         raise PageError(explain(error)) from None
 
 
+def reading_of(request: Request) -> Reading:
+    """The reading of the files. Raises the reader's errors."""
+    with TemporaryDirectory() as folder:
+        held, rows = _read(request, Path(folder))
+        return held if rows is None else rows.reading()
+
+
 def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
     """The reading of boxes or maps, or else the tables of the inputs."""
     inputs: list[dict[str, list[Path]]] = []

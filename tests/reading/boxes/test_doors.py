@@ -14,13 +14,11 @@ import pytest
 from PIL import Image
 
 from openworld_metrics.command import cli, detect
-from openworld_metrics.command.compute import IMAGES
-from openworld_metrics.pages.data import read as read_on_page
-from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading import read_boxes
-from openworld_metrics.reading.reading import BOXES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
+from openworld_metrics.reading.reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from openworld_metrics.suites import evaluate_detections
 from tests.detection import scenes
+from tests.reading.page import read_page
 
 BOX = "0 .5 .5 .2 .2"
 COCO: dict[str, Any] = {
@@ -111,13 +109,6 @@ def outcome(read: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def without_folders(error: str, inputs: list[list[Path]]) -> str:
-    """An error as a page says it, without the server's folders."""
-    for path in (path for part in inputs for path in part):
-        error = error.replace(f"{path.parent}/", "")
-    return error
-
-
 @pytest.fixture
 def by_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     def run(inputs: list[list[Path]], leave_out: bool) -> Any:
@@ -150,8 +141,8 @@ def test_every_door(name: str, leave_out: bool, tmp_path: Path, by_command: Call
     if leave_out and not (isinstance(expected, str) and "to leave it out" in expected):
         pytest.skip("there is nothing to leave out")
     by_python = outcome(lambda: read_boxes(inputs[0], inputs[1], leave_out=leave_out))
-    on_page = outcome(lambda: read_on_page(page_of("openset_detection"), [], inputs, leave_out=leave_out).reading)
-    assert on_page == (without_folders(by_python, inputs) if isinstance(by_python, str) else by_python)
+    on_page = outcome(lambda: read_page("openset_detection", inputs, leave_out=leave_out))
+    assert on_page == by_python
     assert by_command(inputs, leave_out) == by_python
     if isinstance(expected, str) and not leave_out:
         assert expected in by_python

@@ -13,19 +13,15 @@ import pytest
 from PIL import Image
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.pages.data import read
-from openworld_metrics.pages.events.inputs import Events
-from openworld_metrics.pages.form.form import Form
-from openworld_metrics.pages.metrics import page_of
-from openworld_metrics.pages.runner import Runner, explain
+from openworld_metrics.faces.page import worker
 from openworld_metrics.reading.limits import Limits, RefusedError
-from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
+from openworld_metrics.reading.maps.maps import Maps, load, read_maps
 from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
-from tests.pages.steps import numbers
+from tests.reading.page import read_page, request
 from tests.suites.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 
-PAGE = page_of("anomaly_suite")
+METRIC = "anomaly_suite"
 MASK = np.zeros(SHAPE, bool)
 MASK[2:6, 3:7] = True
 
@@ -189,10 +185,8 @@ def of_python(inputs: list[Path]) -> Found:
 
 
 def of_page(inputs: list[Path]) -> Found:
-    reading = read(PAGE, [], [[path] for path in inputs])
-    (one,) = reading.arguments().values()
-    assert reading.held is not None
-    return one.columns, [*one.names], reading.held.census
+    reading = read_page(METRIC, [[path] for path in inputs])
+    return reading.columns, [*reading.images], reading.census
 
 
 def outcome(call: Callable[[list[Path]], Found], inputs: list[Path]) -> tuple[Found | None, str]:
@@ -238,7 +232,7 @@ def test_one_reader(case: str, tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("case", ["a mask without a map", "two maps", "another kind", "a missing map"])
-def test_leaving_out(case: str, tmp_path: Path, root: Path, run: Run) -> None:
+def test_leaving_out(case: str, tmp_path: Path, run: Run) -> None:
     """With consent the rest is read by every door, and what is left out is a line of the census."""
     WRITE[case](tmp_path)
     inputs = places(tmp_path)
@@ -247,15 +241,15 @@ def test_leaving_out(case: str, tmp_path: Path, root: Path, run: Run) -> None:
     assert raised.value.number == 1
     reading = read_maps(*inputs, leave_out=True)
     assert any(reading.census.text() in note for note in reading.notes)
-    runner = Runner(PAGE, root / "metrics" / "anomaly_suite")
-    form = Form(files=[[path] for path in inputs], tables=[None, None])
-    events = Events(runner)
-    assert events.upload(form)["leave"] == {"value": "Leave out 1 file", "visible": True, "__type__": "update"}
-    changes = events.leave(form)
-    assert changes["leave_out"], changes["read"]
-    assert "Left out: " in changes["read"]["value"]
-    results = numbers(runner.show(form._replace(leave_out=True)).json)
-    assert results == AnomalySuite().compute(**reading.columns)
+    files = [[path] for path in inputs]
+    assert worker.look(request(METRIC, files)).out == "1 file"
+    left = worker.look(request(METRIC, files, leave_out=True))
+    assert left.error == ""
+    assert any(reading.census.text() in note for note in left.notes), left.notes
+    (answer,) = worker.compute(request(METRIC, files, leave_out=True), False).values()
+    assert any(reading.census.text() in note for note in answer.notes), answer.notes
+    results = AnomalySuite().compute(**reading.columns)
+    assert answer.results[answer.model] == results
     _, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1], "--leave-out")
     assert f"left out: {reading.census.text()}" in errors
     record = json.loads(output)
@@ -303,7 +297,7 @@ def test_files_are_read_when_they_are_asked_for(tmp_path: Path, monkeypatch: pyt
     assert (opened.count("read_map"), opened.count("read_masks")) == (11, 5)
 
 
-def test_void_and_resized_on_the_page(tmp_path: Path, root: Path) -> None:
+def test_void_and_resized_on_the_page(tmp_path: Path) -> None:
     """Choices of columns: masks in which 255 is void, and maps in the sizes of their masks."""
     pairs(tmp_path, "a", "b")
     void = np.where(MASK, 1, 0).astype(np.uint8)
@@ -311,16 +305,14 @@ def test_void_and_resized_on_the_page(tmp_path: Path, root: Path) -> None:
     Image.fromarray(np.kron(void, np.ones((2, 2), np.uint8))).save(tmp_path / "data/b.png")
     Image.fromarray(np.zeros((2 * SHAPE[0], 2 * SHAPE[1]), np.uint8)).save(tmp_path / "data/a.png")
     files = [[tmp_path / name] for name in ("maps", "data")]
-    runner = Runner(PAGE, root / "metrics" / "anomaly_suite")
-    with pytest.raises(ValueError, match="expected a mask of 0 and one other value, got 1 to 255"):
-        runner.show(Form(files=files, made_of={"predictions": ["resized: maps"]}))
-    with pytest.raises(MapSizeError):
-        runner.show(Form(files=files, made_of={"references": ["masks in which 255 is void"]}))
-    made_of = {"predictions": ["resized: maps"], "references": ["masks in which 255 is void"]}
-    found = runner.show(Form(files=files, made_of=made_of))
-    reading = read_maps(tmp_path / "maps", tmp_path / "data", resize="bilinear", ignore_value=255)
+    with pytest.raises(worker.PageError, match="expected a mask of 0 and one other value, got 1 to 255"):
+        worker.compute(request(METRIC, files, choices={"resize": "bilinear"}))
+    assert worker.look(request(METRIC, files, choices={"ignore_value": 255})).resize
+    choices = {"resize": "bilinear", "ignore_value": 255}
+    (answer,) = worker.compute(request(METRIC, files, choices=choices), False).values()
+    reading = read_maps(tmp_path / "maps", tmp_path / "data", **choices)
     assert reading.options == {"ignore_value": 255}
-    assert numbers(found.json) == AnomalySuite(**reading.options).compute(**reading.columns)
+    assert answer.results[answer.model] == AnomalySuite(**reading.options).compute(**reading.columns)
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -329,6 +321,6 @@ def test_limits(tmp_path: Path) -> None:
     reading = read_maps(tmp_path / "maps", tmp_path / "data", limits=small)
     with pytest.raises(RefusedError, match=r"b.npy: pages take at most 1,919 bytes unpacked, not 1,920") as raised:
         load(reading, small)
-    assert explain(raised.value).startswith("…/b.npy: ")
+    assert worker.explain(raised.value).startswith("b.npy: ")
     with pytest.raises(RefusedError, match="pages take at most 1 files at once, not 2"):
         read_maps([*(tmp_path / "maps").iterdir()], tmp_path / "data", limits=small._replace(files=1))

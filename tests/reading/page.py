@@ -1,0 +1,20 @@
+"""The page's door to the reader, without its server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from openworld_metrics.faces.page.worker import Request, reading_of
+from openworld_metrics.reading.reading import Reading
+
+
+def request(metric: str, inputs: Sequence[Sequence[Path]], **others: Any) -> Request:
+    """What the page asks for, once these files of each input are uploaded."""
+    return Request(metric, [{"": [*map(str, paths)]} for paths in inputs], **others)
+
+
+def read_page(metric: str, inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Any] = {}, **others: Any) -> Reading:
+    """What the page reads."""
+    return reading_of(request(metric, inputs, wishes=chosen, **others))
