@@ -152,7 +152,7 @@ def _oscr_points(computed: Computed) -> Points:
 
 def _openauc_figures(computed: Computed) -> Sequence[Figure]:
     axes, follows = ("unknown accepted", "known accepted, right class"), ("unknown accepted", "right class")
-    series = series_of_models(computed, _oscr_points, "openauc")
+    series = series_of_models(computed, _oscr_points, "openauc", "OSCR curve")
     curve = Curves("OSCR curve", axes, series, follows, note=pooled_note(computed, "group"))
     return [_scores_by_kind(computed), curve]
 
