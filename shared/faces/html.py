@@ -366,7 +366,7 @@ def picture_of(image: Image, width: int = 640) -> str:
 
     Labels of errors do not cover each other; every box says what it is on hover. The first boxes are on top.
     """
-    outcomes = Counter(_outcome(box) for box in image.boxes)
+    outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
     boxes = [(box, _places(box.corners, image.size)) for box in reversed(image.boxes)]
     labels = {"wide": _labels(image, width), "small": _labels(image, _NARROW)} if image.boxes else {}
     return _rendered("picture", image=image, width=width, boxes=boxes, labels=labels, outcomes=outcomes)
