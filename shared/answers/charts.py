@@ -25,6 +25,11 @@ def pooled_note(computed: Computed, group: str) -> str:
     return f"all {group}s pooled" if computed.pooled is not None else ""
 
 
+def model_score(computed: Computed) -> str:
+    """What the scores of a model are called: "score" of a single model."""
+    return f"{computed.model} score" if computed.rivals else "score"
+
+
 def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], note: str = "") -> Histogram:
     """The shares of each side's samples in common bins of score; infinite scores are not drawn, as the note says.
 
