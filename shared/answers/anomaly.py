@@ -187,6 +187,9 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     judged, scale = _judged(computed, threshold)
     worst = [one for one in judged if one.missed or one.flagged or threshold is None][:number]
     paths = [image.image for image, _ in maps.files.pairs] if isinstance(maps, Maps) else []
+    keys = [("true defect", "known")]
+    if threshold is not None:
+        keys += [(f"score > {threshold_text(threshold, sides(computed, 'pixel'))}", "unknown")]
     read, shown = photographs_of(computed, paths, len(maps)), []
     for one in worst:
         (score_map, mask, void), own = _image(computed, one.row), read(one.row)
@@ -206,6 +209,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
                 said=said,
                 thumbnail=data_url(small, quality=72),
                 alt=f"Anomaly map of {name}: {said}",
+                keys=keys,
             )
         )
     return shown
