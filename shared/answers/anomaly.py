@@ -83,10 +83,11 @@ def pro(computed: Computed, note: str = "") -> Curves:
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     most = max(limits)
     sampled = "" if computed.options["num_thresholds"] is None else "of every score; the numbers are sampled"
+    title, key = "Regions covered", "" if sampled else f"aupro@{most}"
     return Curves(
-        "Regions covered",
+        title,
         ("FPR of pixels", "mean overlap (PRO)"),
-        series_of_models(computed, lambda one: _pro_points(one, most), "" if sampled else f"aupro@{most}"),
+        series_of_models(computed, lambda one: _pro_points(one, most), key, title),
         ("FPR", "PRO"),
         (most == 1, True),
         note="; ".join(filter(None, [note, sampled])),
