@@ -93,12 +93,12 @@ def series_of_models(
     """
     series = []
     for one in shown.all_models:
-        at = one.memo.get(f"points of {title}") or points(one)
+        x, y, said = one.memo.get(f"points of {title}") or points(one)
         if title:
-            one.memo[f"points of {title}"] = at
+            one.memo[f"points of {title}"] = x, y, said
         selected, value = one.place == shown.place, one.results.get(key)
         beside = value if isinstance(value, float) else None
-        series.append(Series(one.model, one.role, *at, selected=selected, value=beside))
+        series.append(Series(one.model, one.role, x, y, said, selected=selected, value=beside))
     return series
 
 
