@@ -83,10 +83,11 @@ def pro(computed: Computed, note: str = "") -> Curves:
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     most = max(limits)
     sampled = "" if computed.options["num_thresholds"] is None else "of every score; the numbers are sampled"
+    title, key = "Regions covered", "" if sampled else f"aupro@{most}"
     return Curves(
-        "Regions covered",
+        title,
         ("FPR of pixels", "mean overlap (PRO)"),
-        series_of_models(computed, lambda one: _pro_points(one, most), "" if sampled else f"aupro@{most}"),
+        series_of_models(computed, lambda one: _pro_points(one, most), key, title),
         ("FPR", "PRO"),
         (most == 1, True),
         note="; ".join(filter(None, [note, sampled])),
@@ -187,6 +188,9 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     judged, scale = _judged(computed, threshold)
     worst = [one for one in judged if one.missed or one.flagged or threshold is None][:number]
     paths = [image.image for image, _ in maps.files.pairs] if isinstance(maps, Maps) else []
+    keys = [("true defect", "known")]
+    if threshold is not None:
+        keys += [(f"score > {threshold_text(threshold, sides(computed, 'pixel'))}", "unknown")]
     read, shown = photographs_of(computed, paths, len(maps)), []
     for one in worst:
         (score_map, mask, void), own = _image(computed, one.row), read(one.row)
@@ -206,6 +210,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
                 said=said,
                 thumbnail=data_url(small, quality=72),
                 alt=f"Anomaly map of {name}: {said}",
+                keys=keys,
             )
         )
     return shown

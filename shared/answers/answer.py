@@ -174,6 +174,7 @@ class Image:
     size: width and height in the units of the boxes
     said: its errors in words
     thumbnail: a small data URL for a gallery
+    keys: the words and the role of each kind of outline in the picture
     """
 
     name: str
@@ -183,6 +184,7 @@ class Image:
     said: str = ""
     thumbnail: str = ""
     alt: str = ""
+    keys: Sequence[tuple[str, str]] = ()
 
 
 Figure = Histogram | Curves | Bars | Matrix

@@ -25,6 +25,11 @@ def pooled_note(computed: Computed, group: str) -> str:
     return f"all {group}s pooled" if computed.pooled is not None else ""
 
 
+def model_score(computed: Computed) -> str:
+    """What the scores of a model are called: "score" of a single model."""
+    return f"{computed.model} score" if computed.rivals else "score"
+
+
 def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], note: str = "") -> Histogram:
     """The shares of each side's samples in common bins of score; infinite scores are not drawn, as the note says.
 
@@ -59,7 +64,7 @@ def roc(title: str, shown: Computed, sides: Sides, key: str = "", note: str = ""
         curve = roc_curve(positives=positives, negatives=negatives, max_points=curve_points(one))
         return curve["fpr"], curve["tpr"], said_at(curve["threshold"], own, "everything flagged", "nothing flagged")
 
-    series = series_of_models(shown, points, key)
+    series = series_of_models(shown, points, key, title)
     return Curves(title, ("FPR", "TPR"), series, ("FPR", "TPR"), diagonal=True, note=note)
 
 
@@ -74,19 +79,27 @@ def precision_recall(title: str, shown: Computed, sides: Sides, key: str = "", n
 
     positives, negatives = (side.total for side in sides(shown))
     notes = [note, f"chance is {number_text(positives / (positives + negatives))}"]
-    series, axes = series_of_models(shown, points, key), ("recall", "precision")
+    series, axes = series_of_models(shown, points, key, title), ("recall", "precision")
     return Curves(title, axes, series, ("TPR", "precision"), steps=True, note="; ".join(filter(None, notes)))
 
 
-def series_of_models(shown: Computed, points: Callable[[Computed], Points], key: str = "") -> list[Series]:
+def series_of_models(
+    shown: Computed, points: Callable[[Computed], Points], key: str = "", title: str = ""
+) -> list[Series]:
     """A curve of each model, in the order of the file, of which that of the model shown is selected.
 
-    Parameters: the model shown; its points, from a computation; key of the number that stands beside each curve.
+    Parameters: the model shown; points of a model; key of the number that stands beside each curve; title of the
+    figure, by which points are kept for the answers of the other models.
     """
-    return [
-        Series(one.model, one.role, *points(one), selected=one.place == shown.place, value=_value(one, key))
-        for one in shown.all_models
-    ]
+    series = []
+    for one in shown.all_models:
+        x, y, said = one.memo.get(f"points of {title}") or points(one)
+        if title:
+            one.memo[f"points of {title}"] = x, y, said
+        selected, value = one.place == shown.place, one.results.get(key)
+        beside = value if isinstance(value, float) else None
+        series.append(Series(one.model, one.role, x, y, said, selected=selected, value=beside))
+    return series
 
 
 def curve_points(computed: Computed) -> int:
@@ -131,8 +144,3 @@ def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str
     }
     own = [groups[row] for row in rows.tolist()] if len(groups) == number else []
     return columns | ({"group": own} if any(own) else {})
-
-
-def _value(computed: Computed, key: str) -> float | None:
-    value = computed.results.get(key)
-    return value if isinstance(value, float) else None

@@ -18,7 +18,8 @@ from ..ranking.guarantees import threshold_at_fpr
 from .answer import Decisions
 
 MAX_PLACES = 17  # decimals of a threshold, beyond which no float needs more
-RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+Rates = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+RATES: Rates = {
     "TPR": (["TP"], ["TP", "FN"]),
     "FPR": (["FP"], ["FP", "TN"]),
     "precision": (["TP"], ["TP", "FP"]),
@@ -31,19 +32,20 @@ PROMISED = (1, 5, 10)  # percent of new known samples
 CONFIDENCE = 95  # percent
 MAX_PROMISED = 100_000  # known samples; exact guarantees take seconds for a million
 KINDS = {"unknown": "unknown", "known, right class": "known", "known, wrong class": "wrong"}  # and their roles
-_ENDS = ("accepted", "rejected")
-OPEN_SET_TABLE = {kind: {end: f"{kind}, {end}" for end in _ENDS} for kind in KINDS}
+OPEN_SET_TABLE = {kind: {end: f"{kind}, {end}" for end in ("rejected", "accepted")} for kind in KINDS}
 _UNKNOWN, _RIGHT, _WRONG = ([*row.values()] for row in OPEN_SET_TABLE.values())
-OPEN_SET_RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
-    "unknown rejected": (_UNKNOWN[1:], _UNKNOWN),
-    "unknown accepted": (_UNKNOWN[:1], _UNKNOWN),
-    "known accepted": ([_RIGHT[0], _WRONG[0]], [*_RIGHT, *_WRONG]),
-    "right class": (_RIGHT[:1], [*_RIGHT, *_WRONG]),
-    "accuracy, K + 1 classes": ([_UNKNOWN[1], _RIGHT[0]], [*_UNKNOWN, *_RIGHT, *_WRONG]),
+_ACCEPTED = [_RIGHT[1], _WRONG[1]]
+OPEN_SET_RATES: Rates = {
+    "unknown rejected": (_UNKNOWN[:1], _UNKNOWN),
+    "unknown accepted": (_UNKNOWN[1:], _UNKNOWN),
+    "known accepted": (_ACCEPTED, [*_RIGHT, *_WRONG]),
+    "right class": (_RIGHT[1:], [*_RIGHT, *_WRONG]),
+    "accuracy, K + 1 classes": ([_UNKNOWN[0], _RIGHT[1]], [*_UNKNOWN, *_RIGHT, *_WRONG]),
 }
 
 Counts = Mapping[str, np.ndarray]
-Values = Callable[[np.ndarray, Counts], Mapping[str, Sequence[float]]]  # of ascending thresholds and their counts
+Presets = Callable[[np.ndarray, Counts], Mapping[str, int]]  # of ascending thresholds and their counts
+Values = Callable[[np.ndarray, Counts], Mapping[str, Sequence[float]]]
 
 
 def number_at(decisions: Decisions, name: str, place: int) -> float:
@@ -184,144 +186,119 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
 
 
 def binary_decisions(
-    positive: Side,
-    negative: Side,
-    words: tuple[str, str],
-    *,
-    values: Values = lambda thresholds, counts: {},
-    promise: bool = True,
-    first: str = AT_TPR,
-    points: int = 2_000,
-    drawn: Sequence[float] = (),
-    note: str = "",
+    positive: Side, negative: Side, words: tuple[str, str], *, first: str = AT_TPR, points: int = 2_000, **others: Any
 ) -> Decisions:
     """The decisions of a detector of positive samples.
 
-    Parameters: both sides; words for them; values at ascending thresholds; promise, whether to promise rates on new
-    data, for which samples must be independent; first, the preset that is shown; points, the most thresholds; drawn,
-    thresholds of a curve's points, which are kept; note on what the decisions are of.
+    Parameters: both sides; words for them; first, the preset that is shown; points, the most thresholds; others as of
+    `decisions_of`: values, promise, drawn and note.
 
     >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
     >>> decisions = binary_decisions(out, inside, ("OOD", "in-distribution"))
     >>> decisions.thresholds, decisions.presets, number_at(decisions, "FPR", 3)
     (['0.091', '0.1', '0.4', '0.6', '1'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
     """
-    sides = positive, negative
-    promised = promised_thresholds([negative]) if promise else {}
-    thresholds = np.union1d(thresholds_of(positive, [negative], points), [*promised.values()])
-    tp, fp = above(positive, thresholds), above(negative, thresholds)
-    total, others = positive.total, negative.total
-    presets: dict[str, int] = {}
-    reached = np.flatnonzero(100 * tp >= 95 * total)
-    if len(reached):
-        presets[AT_TPR] = int(reached[-1])
-    within = np.flatnonzero(100 * fp <= 5 * others)
-    if len(within) and tp[within[0]]:  # the highest threshold with that many true positives
-        presets[AT_FPR] = int(np.flatnonzero(tp == tp[within[0]])[-1])
-    if len(tp):
-        presets[BEST_F1] = last_best(2 * tp / (total + tp + fp))
-    presets = {name: presets[name] for name in sorted(presets, key=lambda name: name != first)}
-    names = {one: f"called {one}" for one in words}
+
+    def presets(thresholds: np.ndarray, counts: Counts) -> dict[str, int]:
+        tp, fp, places = counts["TP"], counts["FP"], {}
+        reached, within = (
+            np.flatnonzero(100 * tp >= 95 * positive.total),
+            np.flatnonzero(100 * fp <= 5 * negative.total),
+        )
+        if len(reached):
+            places[AT_TPR] = int(reached[-1])
+        if len(within) and tp[within[0]]:  # the highest threshold with that many true positives
+            places[AT_FPR] = int(np.flatnonzero(tp == tp[within[0]])[-1])
+        places[BEST_F1] = last_best(2 * tp / (positive.total + tp + fp))
+        return {name: places[name] for name in sorted(places, key=lambda name: name != first)}
+
     cells = iter(("TP", "FN", "FP", "TN"))
-    return _decisions(
-        thresholds,
-        sides,
-        {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp},
+    return decisions_of(
+        (positive, negative),
+        thresholds_of(positive, [negative], points),
         presets,
-        values,
-        promised,
-        points,
-        drawn,
+        words,
+        table={one: {f"called {called}": next(cells) for called in words} for one in words},
         rates=RATES,
-        table={one: {names[called]: next(cells) for called in words} for one in words},
-        rule=f"{words[0]} if score >",
         roles=dict(zip(words, ("unknown", "known"))),
-        note=note,
-        words=words,
+        points=points,
+        **others,
     )
 
 
-def open_set_decisions(
+def open_set_decisions(sides: Sequence[Side], thresholds: np.ndarray, presets: Presets, **others: Any) -> Decisions:
+    """The decisions of open-set recognition, of the unknown, the correctly and the wrongly classified known samples."""
+    known = sum(side.total for side in sides[1:])
+
+    def more_presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
+        enough = np.flatnonzero(20 * sum(counts[name] for name in _ACCEPTED) >= 19 * known)
+        return {**presets(thresholds, counts), **({"95 % of known accepted": int(enough[0])} if len(enough) else {})}
+
+    return decisions_of(
+        sides,
+        thresholds,
+        more_presets,
+        ("unknown", "known"),
+        table=OPEN_SET_TABLE,
+        rates=OPEN_SET_RATES,
+        roles=KINDS,
+        **others,
+    )
+
+
+def decisions_of(
     sides: Sequence[Side],
     thresholds: np.ndarray,
-    presets: Callable[[np.ndarray, Counts], Mapping[str, int]],
+    presets: Presets,
+    words: tuple[str, str],
     *,
+    table: Mapping[str, Mapping[str, str]],
+    rates: Rates,
+    roles: Mapping[str, str],
     values: Values = lambda thresholds, counts: {},
+    promise: bool = True,
     points: int = 2_000,
     drawn: Sequence[float] = (),
     note: str = "",
 ) -> Decisions:
-    """The decisions of open-set recognition: a sample is rejected as unknown iff its score > threshold.
+    """The decisions score > t on the samples of the unknown side, and of one or several known ones.
 
-    Parameters: the unknown, the correctly and the wrongly classified known samples; ascending thresholds; presets, of
-    the thresholds and the counts at each; all others as of `binary_decisions`.
+    Parameters: sides; ascending thresholds; presets and values, of thresholds and the counts at each; words for unknown
+    and known samples; table, of each side, the names of the count above a threshold, and of the other; rates and roles
+    as of `Decisions`; promise, whether to promise rates on new data, for which samples must be independent; points, the
+    most thresholds that are kept, beside the presets; drawn, thresholds of a curve's points, which are kept; note on
+    what the decisions are of.
     """
-    promised = promised_thresholds(sides[1:])
+    promised = promised_thresholds(sides[1:]) if promise else {}
     thresholds = np.union1d(thresholds, [*promised.values()])
     counts: dict[str, np.ndarray] = {}
-    for kind, side in zip(KINDS, sides):
-        rejected = above(side, thresholds)
-        counts |= dict(zip(OPEN_SET_TABLE[kind].values(), (side.total - rejected, rejected)))
-    known = sum(side.total for side in sides[1:])
-    enough = np.flatnonzero(20 * (counts[_RIGHT[0]] + counts[_WRONG[0]]) >= 19 * known)
-    chosen = {**presets(thresholds, counts), **({"95 % of known accepted": int(enough[0])} if len(enough) else {})}
-    return _decisions(
-        thresholds,
-        sides,
-        counts,
-        chosen,
-        values,
-        promised,
-        points,
-        drawn,
-        rates=OPEN_SET_RATES,
-        table=OPEN_SET_TABLE,
-        rule="unknown if score >",
-        roles=KINDS,
-        note=note,
-        words=("unknown", "known"),
-    )
-
-
-def _decisions(
-    thresholds: np.ndarray,
-    sides: Sequence[Side],
-    counts: Counts,
-    presets: dict[str, int],
-    values: Values,
-    promised: Mapping[int, float],
-    points: int,
-    drawn: Sequence[float],
-    *,
-    words: tuple[str, str],
-    note: str,
-    **others: Any,
-) -> Decisions:
-    """Decisions at ascending thresholds, of which at most some `points` are kept, with the presets and drawn ones."""
-    known, names = sum(side.total for side in sides[1:]), {}
-    for percent, at in promised.items():
-        names[percent] = f"at most {percent} % of new {words[1]} samples"
-        presets[names[percent]] = int(np.searchsorted(thresholds, at))
+    for cells, side in zip(table.values(), sides):
+        flagged = above(side, thresholds)
+        counts |= dict(zip(cells.values(), (flagged, side.total - flagged)))
+    names = {percent: f"at most {percent} % of new {words[1]} samples" for percent in promised}
+    chosen = {**presets(thresholds, counts)}
+    chosen |= {names[percent]: int(np.searchsorted(thresholds, at)) for percent, at in promised.items()}
+    kept = np.arange(len(thresholds))
     if len(thresholds) > points:
         # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
         places = np.searchsorted(thresholds, drawn)
-        must = np.union1d([*presets.values()], places[places < len(thresholds)]).astype(int)
+        must = np.union1d([*chosen.values()], places[places < len(thresholds)]).astype(int)
         kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
         note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
-    else:
-        kept = np.arange(len(thresholds))
-    at, single = thresholds[kept], _is_single(sides)
-    ends = next_higher(at, sides)
-    here = {name: column[kept] for name, column in counts.items()}
+    at, single, known = thresholds[kept], _is_single(sides), sum(side.total for side in sides[1:])
+    ends, here = next_higher(at, sides), {name: column[kept] for name, column in counts.items()}
     return Decisions(
         thresholds=[plain_threshold(low, high, single=single) for low, high in zip(at.tolist(), ends.tolist())],
         ends=ends.tolist(),
         counts={name: column.tolist() for name, column in here.items()},
-        presets={name: int(np.searchsorted(kept, place)) for name, place in presets.items()},
+        rates=rates,
+        table=table,
+        presets={name: int(np.searchsorted(kept, place)) for name, place in chosen.items()},
+        rule=f"{words[0]} if score >",
         values={name: [*map(float, column)] for name, column in values(at, here).items()},
         promises={names[percent]: _promise(percent, *words, known) for percent in promised},
+        roles=roles,
         note=note,
-        **others,
     )
 
 

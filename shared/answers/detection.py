@@ -141,7 +141,8 @@ class BoxErrors:
         about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
         score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
         own = self.name(self._references[about, 4]) if about >= 0 else ""
-        words = f"called {self.name(label)} ({score:.2f}){own and ', is '}{own}: {'right' if kind == FOUND else kind}"
+        outcome = "right" if kind == FOUND else _in_words(kind)
+        words = f"called {self.name(label)} ({score:.2f}){own and ', is '}{own}: {outcome}"
         is_misplaced = kind.startswith(("badly", "both"))
         role = "misplaced" if is_misplaced else _ROLES.get(kind, "nothing")
         box = Box(tuple(self._corners[row].tolist()), words, role, self.name(label), True)
@@ -152,6 +153,11 @@ class BoxErrors:
     def _missed(self, row: int) -> Box:
         *corners, label = self._references[row, :5].tolist()
         return Box(tuple(corners), f"{self.name(label)}: missed", MISSED, f"{self.name(label)}, missed", False)
+
+
+def _in_words(kind: str) -> str:
+    """A kind of false positive, for a picture."""
+    return kind.replace("both, ", "badly placed, ").replace("background ", "nothing there, ")
 
 
 def errors_of(computed: Computed) -> BoxErrors | None:

@@ -16,7 +16,7 @@ from ..ranking.counts import Side
 from ..ranking.operating_points import parse_point
 from ..ranking.roc import roc_curve
 from .answer import Decisions, Figure, Worst
-from .charts import curve_points, histogram, pooled_note, precision_recall, roc, worst_of_sides
+from .charts import curve_points, histogram, model_score, pooled_note, precision_recall, roc, worst_of_sides
 from .decisions import binary_decisions, threshold_text
 from .subject import Computed, Example, Subject
 
@@ -30,7 +30,7 @@ _TITLES = {
     "aurc": "AURC",
     "augrc": "AUGRC",
     "auarc": "AUARC",
-    "e_aurc": "excess AURC",
+    "e_aurc": "Excess AURC",
     "prr": "PRR",
     "tpr": "TPR at the threshold",
     "fpr": "FPR at the threshold",
@@ -105,7 +105,7 @@ def _figures(computed: Computed) -> Sequence[Figure]:
     both = ((WORDS[1], "known", inside), (WORDS[0], "unknown", out))
     noted = "; ".join(filter(None, [note, "of every score; the numbers are sampled" if sampled else ""]))
     return [
-        histogram("Scores of both sets", f"{computed.model} score, higher is more OOD", both, note),
+        histogram("Scores of both sets", f"{model_score(computed)}, higher is more OOD", both, note),
         roc("ROC", computed, sides, "" if sampled else "auroc", noted),
         precision_recall("Precision and recall", computed, sides, "" if sampled else "aupr_out", noted),
     ]

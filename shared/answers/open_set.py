@@ -19,7 +19,7 @@ from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Worst
-from .charts import Points, curve_points, histogram, pooled_note, series_of_models, worst_of_sides
+from .charts import Points, curve_points, histogram, model_score, pooled_note, series_of_models, worst_of_sides
 from .decisions import (
     KINDS,
     Counts,
@@ -109,7 +109,7 @@ def _data(computed: Computed) -> str:
 
 def _scores_by_kind(computed: Computed) -> Figure:
     each = [(kind, role, side) for (kind, role), side in zip(KINDS.items(), sides(computed))]
-    unit = f"{computed.model} score, higher is more unknown"
+    unit = f"{model_score(computed)}, higher is more unknown"
     return histogram("Scores by kind", unit, [*each[1:], each[0]], pooled_note(computed, "group"))
 
 
@@ -152,7 +152,7 @@ def _oscr_points(computed: Computed) -> Points:
 
 def _openauc_figures(computed: Computed) -> Sequence[Figure]:
     axes, follows = ("unknown accepted", "known accepted, right class"), ("unknown accepted", "right class")
-    series = series_of_models(computed, _oscr_points, "openauc")
+    series = series_of_models(computed, _oscr_points, "openauc", "OSCR curve")
     curve = Curves("OSCR curve", axes, series, follows, note=pooled_note(computed, "group"))
     return [_scores_by_kind(computed), curve]
 

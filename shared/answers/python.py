@@ -64,7 +64,7 @@ def python_call(
         number = sum(_size(column) for own in models.values() for column in own.values())
         whole: Any = spelt if several else next(iter(spelt.values()), {})
         lines.append(f"{columns} = {_text(whole) if number <= _SPELT_OUT else '...  # your columns by name'}")
-    changed = [f"{key}={_text(plain_option(value) if callable(value) else value)}" for key, value in options.items()]
+    changed = [f"{key}={_text(plain_option(value))}" for key, value in options.items()]
     compute = f"{_call('load', [name, *changed])}.compute"
     imported = ["compare"] * bool(best) + ["load"] + ["read"] * (source is not None)
     if not several:

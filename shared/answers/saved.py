@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
         return [*map(_plain, value)]
     if isinstance(value, float) and not math.isfinite(value):
         return {_FLOAT: str(value)}
-    return value.item() if hasattr(value, "item") else value
+    return _plain(value.tolist()) if hasattr(value, "tolist") else value
 
 
 def _loaded(text: str) -> Any:

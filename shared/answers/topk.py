@@ -62,7 +62,7 @@ def _points(computed: Computed) -> Points:
 
 def _figures(computed: Computed) -> Sequence[Figure]:
     percent, width = computed.options["percent"], int(computed.state["predictions_width"])
-    series = series_of_models(computed, _points)
+    series = series_of_models(computed, _points, title="Accuracy over k")
     number = max(len(one.x) for one in series)
     notes = [pooled_note(computed, "group"), f"the first {number} of {width:,} ks" if number < width else ""]
     return [

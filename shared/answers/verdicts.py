@@ -86,13 +86,14 @@ def marked(summaries: Mapping[str, Summary], differences: Sequence[Difference]) 
 
 
 def verdicts_of(differences: Sequence[Difference], best: str, key: str, title: str) -> list[str]:
-    """A sentence on the best model and each rival, of at most five.
+    """A sentence on the best model and each rival, of at most five, the closest first.
 
     >>> row = Difference("knn", "energy", "auroc", (0.820, 0.817), 0.003, -0.019, 0.025, 0.8, "", True)
     >>> verdicts_of([row], "knn", "auroc", "AUROC")
     ['knn vs energy: AUROC +0.003 [−0.019, 0.025], no clear difference']
     """
     rows = [row for row in differences if (row.first, row.key, row.group) == (best, key, "")]
+    rows.sort(key=lambda row: row.difference if row.higher else -row.difference)
     sentences = []
     for row in rows[:MAX_SENTENCES]:
         verdict = f"{row.better} is better" if row.better else NO_DIFFERENCE

@@ -13,7 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..answers.answer import Answer, Bars, Box, Difference, Figure, Histogram, Image, Number, Table
 from ..answers.decisions import number_at
+<<<<<<< HEAD
 from ..written.results import direction
+=======
+>>>>>>> page
 from . import numbers as texts
 from .moving import theme_css
 from .palette import DASHES, css, on, token
@@ -121,23 +124,24 @@ def _compared(answer: Answer, key: str) -> tuple[_Column, dict[str, _Mark]]:
     own = {name: _by_key(answer, name).get(key) for name in answer.models}
     present = [number for number in own.values() if number is not None and math.isfinite(number.value)]
     points = [float(point) for number in present for point in (number.value, *(number.interval or ()))]
-    low, high, digits = _axis(points)
+    low, high, digits = _axis([point for point in points if math.isfinite(point)])
     digits = max(digits, 2 if present and present[0].share else 0)
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (high - low), 2)
 
+    def mark(number: Number | None) -> _Mark:
+        if number is None or not math.isfinite(number.value):
+            return _Mark(number, None, None, best)
+        start, end = number.interval or (math.nan, math.nan)
+        ends = (place(start), place(end)) if math.isfinite(end - start) else None
+        return _Mark(number, place(number.value), ends, best)
+
     first = present[0] if present else Number(key, 0)
     best = None
     if first.higher is not None and present:
         best = place((max if first.higher else min)(number.value for number in present))
-    marks = {}
-    for name, number in own.items():
-        if number is None or not math.isfinite(number.value):
-            marks[name] = _Mark(number, None, None, best)
-            continue
-        ends = None if number.interval is None else (place(number.interval[0]), place(number.interval[1]))
-        marks[name] = _Mark(number, place(number.value), ends, best)
+    marks = {name: mark(number) for name, number in own.items()}
     words = (texts.typographic(f"{end:.{digits}f}") for end in (low, high))
     return _Column(first.title or key, first.meaning, first.higher, *words), marks
 
@@ -146,7 +150,7 @@ def _axis(points: Sequence[float]) -> tuple[float, float, int]:
     """Round ends of an axis around points, and the decimals of their texts.
 
     >>> _axis([0.681, 0.839]), _axis([12.0, 70.0]), _axis([1.0])
-    ((0.65, 0.85, 2), (10.0, 70.0, 0), (0.95, 1.05, 2))
+    ((0.65, 0.85, 2), (0.0, 80.0, 0), (0.95, 1.05, 2))
     """
     low, high = (min(points), max(points)) if points else (0.0, 1.0)
     if high - low < 1e-12 * max(1.0, abs(high)):
@@ -275,10 +279,7 @@ def _view(table: Table, titles: Mapping[str, str] = {}, most: int = MAX_ROWS) ->
     names, best = [*table.columns], {*table.best}
     length = len(table.columns[names[0]]) if names else 0
     are_numbers = {name: all(_is_number(value) for value in table.columns[name]) for name in names}
-    heads = [
-        _Head(titles.get(name, name), table.higher[name] if name in table.higher else _way(name), are_numbers[name])
-        for name in names
-    ]
+    heads = [_Head(titles.get(name, name), table.higher.get(name), are_numbers[name]) for name in names]
     rows = [
         [
             _Cell(
@@ -292,11 +293,6 @@ def _view(table: Table, titles: Mapping[str, str] = {}, most: int = MAX_ROWS) ->
         for row in range(min(length, most))
     ]
     return _View(table.title, heads, rows, table.first, max(0, length - most))
-
-
-def _way(name: str) -> bool | None:
-    known = direction(name)
-    return None if known is None else known.higher
 
 
 def _is_number(value: Any) -> bool:
@@ -366,7 +362,7 @@ def picture_of(image: Image, width: int = 640) -> str:
 
     Labels of errors do not cover each other; every box says what it is on hover. The first boxes are on top.
     """
-    outcomes = Counter(_outcome(box) for box in image.boxes)
+    outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
     boxes = [(box, _places(box.corners, image.size)) for box in reversed(image.boxes)]
     labels = {"wide": _labels(image, width), "small": _labels(image, _NARROW)} if image.boxes else {}
     return _rendered("picture", image=image, width=width, boxes=boxes, labels=labels, outcomes=outcomes)

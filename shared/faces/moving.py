@@ -356,8 +356,10 @@ def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
         traces.append({**trace, **style, "colorscale": colors})
     bare = {**_AXIS, "showline": False, "ticks": ""}
     down, across = (
-        {**bare, **_category(names), "title": {"text": _escaped(words), "standoff": 6, "font": {"size": 12}}}
-        for names, words in zip((figure.rows, figure.columns), figure.axes)
+        {**bare, **_category(names, line), "title": {"text": _escaped(words), "standoff": 6, "font": {"size": 12}}}
+        for names, words, line in zip(
+            (figure.rows, figure.columns), figure.axes, (12, max(6, 42 // len(figure.columns)))
+        )
     )
     return traces, {
         "xaxis": {**across, "tickangle": 0 if len(figure.columns) < 8 else "auto"},
@@ -367,9 +369,9 @@ def _matrix(figure: Matrix, decisions: Decisions | None, place: int) -> Drawing:
     }
 
 
-def _category(names: Sequence[str]) -> dict[str, Any]:
-    """An axis of names, which may be equal."""
-    ticks = ["<br>".join(map(_escaped, wrap(brief(name, 22), 12))) for name in names]
+def _category(names: Sequence[str], line: int = 12) -> dict[str, Any]:
+    """An axis of names, which may be equal, in lines of at most some letters."""
+    ticks = ["<br>".join(map(_escaped, wrap(brief(name, 22), line))) for name in names]
     return {
         "tickvals": [*range(len(names))],
         "ticktext": ticks,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..answers.answer import Answer, Table
 from ..metric.numbers import interval_text, number_text, signed_text
-from ..written.results import Direction, direction
+from ..written.results import Direction
 from .tables import Cell, ResultTable, render
 
 
@@ -68,20 +68,6 @@ def typed(text: str) -> str:
     return text.replace("−", "-").replace("–", "-")
 
 
-def percent(count: int, total: int) -> str:
-    """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
-
-    >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
-    ('68 %', '<1 %', '>99 %', '0 %', '–')
-    """
-    if not total:
-        return "–"
-    share = round(100 * count / total)
-    if share == 0 and count:
-        return "<1 %"
-    return ">99 %" if share == 100 and count < total else f"{share} %"
-
-
 def brief(name: str, most: int = 24) -> str:
     """A name of at most `most` characters; a longer one has no middle.
 
@@ -126,7 +112,7 @@ def _cells(table: Table) -> ResultTable:
             return None
         ends = table.intervals[name][row] if name in table.intervals else None
         low, high = ends or (None, None)
-        way = Direction(table.higher[name], name in table.shares) if name in table.higher else direction(name)
+        way = Direction(table.higher[name], name in table.shares) if name in table.higher else None
         return Cell(name, value, None, low, high, (row, name) in best, way, share=name in table.shares)
 
     return ResultTable(

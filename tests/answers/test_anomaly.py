@@ -152,6 +152,10 @@ def test_worst_images_are_those_of_a_plain_loop() -> None:
     shown = SUBJECT.images(of)
     assert [(image.name, image.said) for image in shown] == [(str(row), said) for _, _, row, said in sorted(rows)]
     assert [image.name for image in anomaly.images(of, 2)] == [image.name for image in shown[:2]]
+    assert shown[0].keys == [
+        ("true defect", "known"),
+        (f"score > {SUBJECT.threshold(of, 'pixel_f1_max')}", "unknown"),
+    ]
     assert shown[0].alt == f"Anomaly map of {shown[0].name}: {shown[0].said}"
 
 

@@ -96,6 +96,19 @@ def test_drawings_lie_on_their_axis() -> None:
     assert all(0 <= place <= 100 for place in places)
 
 
+def test_numbers_that_are_missing_or_infinite_are_not_drawn() -> None:
+    answer, wide = sample(), (0.1, float("inf"))
+    numbers_of = {
+        "msp": answer.numbers["msp"][1:],
+        "energy": [replace(number, interval=wide) for number in answer.numbers["energy"]],
+        "knn": [replace(number, value=float("nan")) for number in answer.numbers["knn"]],
+    }
+    text = html.comparison(replace(answer, numbers=numbers_of))
+    assert text.count("<i style=") == 3
+    assert "–" in Tags(text).text
+    assert not re.search(r"(left|width):(nan|-?inf)", text)
+
+
 def test_decisions_have_whole_numbers_and_the_promise_of_their_preset() -> None:
     answer = sample()
     assert answer.decisions is not None
