@@ -41,6 +41,15 @@ def typographic(text: str) -> str:
     return text.replace("-", "−")
 
 
+def threshold_shown(text: str) -> str:
+    """The text of a threshold as it is read.
+
+    >>> threshold_shown("-0.394"), threshold_shown("-inf")
+    ('−0.394', '−∞')
+    """
+    return typographic(text).replace("inf", "∞")
+
+
 def percent(count: int, total: int) -> str:
     """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
 
