@@ -10,6 +10,9 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
+from ..faces.report.anomaly import write_anomaly_report
+from ..faces.report.frame import check_report_folder
+from ..faces.report.intervals import Numbers, numbers_of_runs, with_image_intervals
 from ..faces.summaries import check_ending, described, save_anomaly_results
 from ..faces.terminal import aligned, comparison_text, has_colour, joined, printed, quiet, results_text, strong, width
 from ..metric.numbers import number_text, with_arrow
@@ -17,9 +20,6 @@ from ..metric.results import Rate, Summary
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems
 from ..reading.maps.pairing import list_models
-from ..reports.anomaly.numbers import Numbers, numbers_of_runs, with_image_intervals
-from ..reports.anomaly.report import write_anomaly_report
-from ..reports.page import check_report_folder
 from ..suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps, images_table, needs_masks
 from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
 from ..written.files import csv_text, write_file

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from ..arrays.checks import did_you_mean
+from ..faces.plot import check_picture
 from ..reading.reasons import with_text
 from ..reading.rows.inputs import file_of
-from ..reports.plots import check_picture
 from ..scores import SCORES
 from ..written.files import check_file, write_file
 from ..written.results import as_json

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from ..faces.report.frame import check_report_folder
+from ..faces.report.pictures import list_images
+from ..faces.report.samples import has_errors_of_samples, write_error_report
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
-from ..reports.page import check_report_folder
-from ..reports.samples.report import has_errors_of_samples, write_error_report
-from ..reports.thumbnails import list_images
 from .options import MetricCommand
 
 _HINT = "Intervals of so many samples take a while: add them with --confidence-level 0.95."
