@@ -49,6 +49,7 @@ h2 { font-size: 17px; } h3 { font-size: 14px; }
 .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
 .three p { font-size: 13px; margin-top: 6px; } .tiles { display: block; } .tile b { display: none; }
 .pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
+.pic:has(.mark) img { object-fit: fill; }
 """
 
 

@@ -13,7 +13,7 @@ import click
 from ..comparison import SHARED, compare as compare_models
 from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
-from ..loading import METRICS, metric_class
+from ..loading import metric_class
 from ..metric.signature import signed
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
@@ -32,7 +32,7 @@ from .files import (
     saving,
 )
 from .intervals import model_names
-from .options import INTERVALS, MetricCommand, read_options
+from .options import INTERVALS, MetricCommand, MetricName, read_options
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
 
@@ -65,7 +65,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(cls=MetricCommand, but=INTERVALS, help=_HELP)
-@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@click.argument("name", type=MetricName(), metavar="NAME")
 @_columns
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric; the same as its flag."

@@ -13,18 +13,19 @@ from tqdm import tqdm
 from openworld_metrics.faces.plot import draw
 
 from ..faces.leaderboard import samples_of
-from ..faces.plot import sides_of
+from ..faces.plot import draw, sides_of
 from ..faces.terminal import has_colour, results_text, width
-from ..loading import METRICS, metric_class
+from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
 from ..reading.reading import Reading
 from ..reading.reasons import rows_from
 from ..reading.rows.inputs import read_column
+from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
 from ..scores import SCORES
-from ..written.results import KINDS, SAMPLES, as_json
+from ..written.results import KINDS, SAMPLES, as_json, census_record
 from .files import (
     FOLDER,
     PRINTED,
@@ -39,7 +40,7 @@ from .files import (
 )
 from .intervals import with_quick_intervals, without_intervals
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
-from .options import MetricCommand, read_options
+from .options import MetricCommand, MetricName, read_options
 from .report import check_report, error_report
 
 IMAGES = ("image_scores", "image_labels", "samples")
@@ -47,7 +48,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 
 
 @click.command(cls=MetricCommand)
-@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@click.argument("name", type=MetricName(), metavar="NAME")
 @click.argument("files", nargs=-1, metavar="[FILE …]")
 @click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
 @click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
@@ -117,6 +118,8 @@ def compute(
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
+    if not files and "predictions" not in places:
+        raise click.UsageError(_example(name))
     score = named_score(places)
     check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     if report is not None:
@@ -154,7 +157,7 @@ def compute(
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
         shown.results.pop("per_sample", None)
-    writes = saving(save, {**results, **summary.record(), **kept})
+    writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})
     if plot is not None:
         writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
@@ -163,6 +166,14 @@ def compute(
     deliver(text, *writes, *page)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _example(name: str) -> str:
+    """An example of the command with the columns that a metric needs."""
+    needed = [column.name for column in LAYOUTS[name].columns if column.required and column.name in COLUMNS]
+    command, flags = f"openworld-metrics compute {name}", [f"--{each.replace('_', '-')} {each}.npy" for each in needed]
+    table = "" if isinstance(LAYOUTS[name].columns[0], Images) else f"{command} table.csv, or: "
+    return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
 
 
 _VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else

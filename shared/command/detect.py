@@ -35,7 +35,7 @@ from ..suites.detection import (
     says_unknown,
 )
 from ..written.files import check_file, check_folder, nearest_folder
-from ..written.results import KINDS, as_json
+from ..written.results import KINDS, as_json, census_record
 from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
 from .fitted import Threshold
 from .intervals import LEVEL, QuickIntervals, model_names
@@ -125,8 +125,10 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     quick = QuickIntervals()
     both, known, results, options = run(arguments, references, quick)
     detections, other = both[0], both[1] if len(both) > 1 else None
-    if text := left_out(both):
-        results[LEFT_OUT] = text
+    census = Census.of([detections.dataset.census, *(one.census for one in both)])
+    if text := census.text():
+        warn(f"left out: {text}")
+        results |= {LEFT_OUT: text, **census_record(census)}
     for each in both:
         warn_of_unnamed(each, known, options)
         warn_of_confidences(each, options.get("conf_threshold", 0.0))
@@ -213,14 +215,6 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
     elif len(confidences) and confidences.max() < lowest:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
-
-
-def left_out(detections: Sequence[Detections]) -> str:
-    """Say which images, files and boxes of the references and of the predictions are left out, and why."""
-    text = Census.of([detections[0].dataset.census, *(one.census for one in detections)]).text()
-    if text:
-        warn(f"left out: {text}")
-    return text
 
 
 def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:

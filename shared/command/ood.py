@@ -14,9 +14,10 @@ from ..faces.terminal import has_colour, results_text, width
 from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
+from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, file_of, is_folder, read_scores, score_files, split_place
 from ..suites.ood import SUITE_METRICS, ood_summary
-from ..written.results import SAMPLES, as_json
+from ..written.results import SAMPLES, as_json, census_record
 from .files import check_json_and_picture, deliver, form_of, printing, saving
 from .fitted import Threshold
 from .intervals import with_quick_intervals, without_intervals
@@ -79,7 +80,7 @@ def ood(
     options = read_options(OODBench, (), intervals)
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
-    places = _unknown_places(unknown, known, full_spectrum)
+    places, census = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
@@ -110,15 +111,15 @@ def ood(
         text = results_text("ood", f"known: {known}", shown, note, **drawn)
     else:
         text = _text(results, known, form, percent)
-    deliver(text, *saving(save, {**results, **summary.record(), **kept}))
+    deliver(text, *saving(save, {**results, **summary.record(), **census_record(census), **kept}))
 
 
 def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:
     return as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
 
 
-def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The files of the OOD sets by name. Raises UsageError for two sets of one name."""
+def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> tuple[dict[str, str], Census]:
+    """The files of the OOD sets by name, and a census. Raises UsageError for two sets of one name."""
     places: dict[str, str] = {}
     shifted: list[str] = []
     read = [*map(file_of, (known, *full_spectrum, *texts))]
@@ -140,7 +141,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
     if shifted:
         files = ", ".join(shifted)
         warn(f"left out {files}, of known classes; --full-spectrum FILE adds them to the known samples")
-    return places
+    return places, Census({"sets": len(places)}, {("sets", "of known classes"): shifted} if shifted else {})
 
 
 def _own_name(place: str, several: Collection[Path | None]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..arrays.checks import did_you_mean
 from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
 from ..texts import texts
@@ -18,6 +19,20 @@ from .messages import waiting
 
 INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
+
+
+class MetricName(click.Choice):  # type: ignore[type-arg]  # generic since click 8.2
+    """The name of a metric; for another word, the error has the nearest name."""
+
+    def __init__(self) -> None:
+        super().__init__(METRICS)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The name in an argument."""
+        if value in METRICS:
+            return value
+        near = did_you_mean(str(value).lower().replace("-", "_"), METRICS)
+        return self.fail(f"expected one of {', '.join(METRICS)}, got {value!r}{near}", param, ctx)
 
 
 class WaitingCommand(click.Command):

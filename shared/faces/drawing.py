@@ -158,7 +158,8 @@ def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None)
         threshold = None
     for series in figure.series:
         left, heights = np.asarray(series.x, float), np.asarray(series.y, float)
-        if threshold is not None and len(left) and left[0] < threshold < left[-1] + figure.width:
+        inside = threshold is not None and len(left) > 0 and left[0] < threshold < left[-1] + figure.width
+        if threshold is not None and inside and threshold not in left:
             at = int(np.searchsorted(left, threshold)) - 1  # a bin divided by the threshold has equal heights
             left, heights = np.insert(left, at + 1, threshold), np.insert(heights, at + 1, heights[at])
         edges = np.append(left, left[-1] + figure.width) if len(left) else np.asarray([0.0, 1.0])

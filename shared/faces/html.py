@@ -13,10 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..answers.answer import Answer, Bars, Box, Difference, Figure, Histogram, Image, Number, Table
 from ..answers.decisions import number_at
-<<<<<<< HEAD
-from ..written.results import direction
-=======
->>>>>>> page
 from . import numbers as texts
 from .moving import theme_css
 from .palette import DASHES, css, on, token

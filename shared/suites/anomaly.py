@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from re import Pattern
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
 from ..anomaly.aupro import pro_curve
-from ..anomaly.maps import LEVELS, level_sides, reduced_maps
+from ..anomaly.maps import level_sides, reduced_maps
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value
 from ..metric.bootstrap import ByGroup, assembled
@@ -27,8 +27,9 @@ from ..reading.maps.maps import MapAndMask, Pair, groups_of, map_reader, pattern
 from ..reading.maps.masks import VOID
 from ..reading.maps.pairing import AnomalyMaps, check_names, list_anomaly_maps
 from ..reading.progress import progress_bar
-from ..reading.reading import Place
+from ..reading.reading import Census, Place
 from ..reading.reasons import named
+from ..written.results import census_record
 
 MAX_POINTS = 400  # of a curve
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
@@ -177,11 +178,12 @@ def evaluate_maps(
     samples = pattern_of(listed, sample_pattern)
     if listed.data.layout is None:  # a plain folder, whose name says nothing
         options = with_only_values(options)
-    check_categories(options, listed.by_category)
+    for category in listed.by_category:
+        options_of(options, category)  # each must have its own
     suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
-    settings = {**suite.loaded_options, **by_category(options)}
-    reading: dict[str, Any] = {"resize": resize, "void_where_invalid": void_where_invalid}
-    reading["mask_threshold"] = mask_threshold
+    of_categories = {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
+    settings = {**suite.loaded_options, **of_categories}
+    reading: dict[str, Any] = dict(resize=resize, void_where_invalid=void_where_invalid, mask_threshold=mask_threshold)
     read = map_reader(listed, ignore_value=settings["ignore_value"], regions=settings["regions"], **reading)
     judged = with_void(options, void_where_invalid)
     check_reduction(settings["image_reduction"])  # before the files are read
@@ -197,26 +199,32 @@ def evaluate_maps(
             # one category at a time, to free its pixels after its results
             metric, scored = read_category(listed, pairs, read, judged, bar.update, samples)
             images += scored
-            results, own = metric.results_by_group(category)
+            results, drawn_counts = metric.results_by_group(category)
             if curves:
-                levels = {
-                    group: [level for level in LEVELS if f"{level}_auroc" in row] for group, row in results.items()
-                }
-                states = states_of(metric, category)
-                drawn |= {group: curves_of(states[group], chosen) for group, chosen in levels.items() if chosen}
-            replicates |= own
+                states = _states_of(metric, category)
+                of_groups = {group: _curves_of(states[group], row) for group, row in results.items()}
+                drawn |= {group: own for group, own in of_groups.items() if any(own)}
+            replicates |= drawn_counts
             for group, row in results.items():
-                members = members_of(group, scored)
-                by_group[group] = {**_counts(members), **row}
+                members = _members_of(group, scored)
+                counts = {"images": len(members), "anomalous_images": sum(image.anomalous for image in members)}
+                by_group[group] = {**counts, **row}
                 if "per_image" in row:
                     tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
     record = _record(listed, settings, sum(image.lacks_pixels for image in images))
     record |= {**reading, "sample_pattern": samples and samples.pattern}
+    census = listed.census if listed.leaves_out else Census()
     if listed.leaves_out:
-        record["left_out"] = listed.census.text()
+        record["left_out"] = census.text()
     moved = {name: value for name, value in reading.items() if value}
     summary = assembled(suite, by_group, replicates)._replace(**signed(suite, {**settings, **moved}))
-    return AnomalyRun(listed, {**summary.as_dict(), **summary.record(), "evaluation": record}, images, drawn, tables)
+    return AnomalyRun(
+        listed,
+        {**summary.as_dict(), **summary.record(), "evaluation": record, **census_record(census)},
+        images,
+        drawn,
+        tables,
+    )
 
 
 def _in_reading_order(
@@ -229,15 +237,11 @@ def _in_reading_order(
     return {key: [column[i] for i in order] for key, column in columns.items()}
 
 
-def states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
+def _states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
     """The state of each group of a category, including the images that all its groups share."""
     parts = as_parts({name: array for name, array in metric.state().items() if name != "metric"})
     shared = parts.pop(ALL, {})
     return {group: joined([own, shared]) for group, own in parts.items()} or {category: shared}
-
-
-def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
-    return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
 def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[str, Any]:
@@ -273,27 +277,43 @@ def read_category(
     Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
     `samples` finds the samples that images show (see `sample_ids`).
     """
-    metric = AnomalySuite(**options_of(options, pairs[0][0].category))
-    groups = groups_of(listed, pairs)
-    by_defect = groups != [pairs[0][0].category]
+    category = pairs[0][0].category
+    metric = AnomalySuite(**options_of(options, category))
+    by_defect = groups_of(listed, pairs) != [category]
     images: list[ScoredImage] = []
-    for batch, contents in batches_of(pairs, read_ahead(read, pairs)):
-        scored = scored_images(batch, contents, metric.image_reduction)
+    for batch, contents in _batches_of(pairs, read_ahead(read, pairs)):
+        scored = [_scored(pair, content, metric.image_reduction) for pair, content in zip(batch, contents)]
         names = [f"{each.category}/{each.defect}" if each.anomalous else None for each, _ in batch]
-        ids = None if samples is None else sample_ids(batch, samples)
-        add_images(metric, contents, scored, names if by_defect else None, ids)
+        metric.add_batch(
+            predictions=[content.score_map for content in contents],
+            references=[content.masks.reference(metric.ignore_value) for content in contents],
+            image_scores=np.asarray([image.score for image in scored], dtype=np.float64),
+            image_labels=np.asarray([image.anomalous for image in scored], dtype=bool),
+            groups=names if by_defect else None,
+            samples=None if samples is None else sample_ids(batch, samples),
+        )
         images += scored
         progress(len(batch))
     return metric, images
 
 
-def members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
+def _scored(pair: Pair, content: MapAndMask, image_reduction: str | int) -> ScoredImage:
+    """An image with its score, and whether it is anomalous: by its folder, else by its mask."""
+    (image, path), (score_map, masks) = pair, content
+    pixels = score_map if masks.void is None else score_map[~masks.void]
+    with named(path):
+        score = float(reduced_maps([pixels], image_reduction)[0])
+    marked = bool(masks.mask.any())
+    return ScoredImage(image, path, marked if image.anomalous is None else image.anomalous, score, marked)
+
+
+def _members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
     """The images of a group in the order of its state: its anomalous images, then the shared normal images."""
     own = [image for image in scored if belongs_to(image, group)]
     return own if "/" not in group else sorted(own, key=lambda image: not image.image.anomalous)
 
 
-def batches_of(
+def _batches_of(
     pairs: Sequence[Pair], contents: Iterator[MapAndMask]
 ) -> Iterator[tuple[Sequence[Pair], list[MapAndMask]]]:
     """Images with their maps and masks, a few at a time."""
@@ -306,51 +326,13 @@ def batches_of(
             start, held, pixels = end, [], 0
 
 
-def scored_images(
-    batch: Sequence[Pair], contents: Sequence[MapAndMask], image_reduction: str | int
-) -> list[ScoredImage]:
-    """The score of each image of a batch, and whether it is anomalous: by its folder, else by its mask."""
-    scored = []
-    for (image, path), (score_map, masks) in zip(batch, contents):
-        pixels = score_map if masks.void is None else score_map[~masks.void]
-        with named(path):
-            score = float(reduced_maps([pixels], image_reduction)[0])
-        marked = bool(masks.mask.any())
-        anomalous = marked if image.anomalous is None else image.anomalous
-        scored.append(ScoredImage(image, path, anomalous, score, marked))
-    return scored
-
-
-def add_images(
-    metric: AnomalySuite,
-    contents: Sequence[MapAndMask],
-    scored: Sequence[ScoredImage],
-    groups: Sequence[str | None] | None,
-    samples: Sequence[str] | None,
-) -> None:
-    """Add images to a metric, with their groups and samples if there are any; None stands for all groups."""
-    metric.add_batch(
-        predictions=[content.score_map for content in contents],
-        references=[content.masks.reference(metric.ignore_value) for content in contents],
-        image_scores=np.asarray([image.score for image in scored], dtype=np.float64),
-        image_labels=np.asarray([image.anomalous for image in scored], dtype=bool),
-        groups=groups,
-        samples=samples,
-    )
-
-
-def curves_of(state: Any, levels: Any) -> Curves:
-    """The curves of a state of anomaly_suite, each of at most MAX_POINTS points.
-
-    Parameters: state, as returned by `AnomalySuite.state`; levels, "image", "pixel" or both. Raises ValueError for a
-    level with only one class.
-    """
-    chosen = check_levels(levels)
+def _curves_of(state: State, results: Results) -> Curves:
+    """The curves of a state of anomaly_suite at the levels that results have, each of at most MAX_POINTS points."""
     image_roc = pixel_roc = pro = None
-    if "image" in chosen:
+    if "image_auroc" in results:
         anomalous, normal = level_sides(state, "image")
         image_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
-    if "pixel" in chosen:
+    if "pixel_auroc" in results:
         anomalous, normal = level_sides(state, "pixel")
         pixel_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
         pro = _points(pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
@@ -385,12 +367,6 @@ def with_only_values(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_categories(options: Mapping[str, Any], categories: Iterable[str]) -> None:
-    """Raise ValueError unless all categories have their options."""
-    for category in categories:
-        options_of(options, category)
-
-
 def needs_masks(options: Mapping[str, Any]) -> bool:
     """Whether pixels are judged, in any category.
 
@@ -399,11 +375,6 @@ def needs_masks(options: Mapping[str, Any]) -> bool:
     """
     levels = options.get("levels", AnomalySuite.levels)
     return any("pixel" in check_levels(each) for each in (levels.values() if isinstance(levels, Mapping) else [levels]))
-
-
-def by_category(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ by category, each a dict of values by category."""
-    return {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
 
 
 def with_void(options: Mapping[str, Any], void_where_invalid: bool) -> Mapping[str, Any]:

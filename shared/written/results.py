@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..ranking.operating_points import RATES, parse_point
 from ..reading.objects import parse_json
+from ..reading.reading import Census
 from ..reading.reasons import named
 
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
@@ -23,6 +24,7 @@ RECORDS = frozenset({"evaluation", "comparison", "other", "options", KINDS, SAMP
 WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}  # in JSON, which has no such numbers
 _NUMBERS = {word: number for number, word in WORDS.items()}
 _LONGEST = 250  # characters of a name, in MLflow
+_NAMED = 20  # of the things that are left out for a reason
 
 
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
@@ -69,6 +71,22 @@ def shares(results: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         f"{key}{end}" for key, kind in kinds.items() if kind.get("share") for end in ("", "_low", "_high", "_error")
     )
+
+
+def census_record(census: Census) -> dict[str, Any]:
+    """The census of files as an entry of saved results, if something was left out of them: how much, why, and where.
+
+    >>> census_record(Census({"rows": 9}, {("rows", "that are empty"): ["line 4"]}))["census"]
+    {'used': {'rows': 9}, 'left_out': [{'kind': 'rows', 'reason': 'that are empty', 'number': 1, 'names': ['line 4']}]}
+    >>> census_record(Census({"rows": 100}))
+    {}
+    """
+    left_out = [
+        {"kind": kind, "reason": reason, "number": len(names), "names": [*map(str, names[:_NAMED])]}
+        for (kind, reason), names in census.left_out.items()
+        if names
+    ]
+    return {CENSUS: {"used": dict(census.used), "left_out": left_out}} if left_out else {}
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:

@@ -15,14 +15,12 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.answers.pictures import Line
 from openworld_metrics.command import anomaly as command, cli
 from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.reports.charts import curves_svg
 from openworld_metrics.suites import differences as differing, evaluate_anomaly_folder
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.differences import compared_runs, differences
@@ -339,6 +337,17 @@ def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:
     assert run(*FILES, "--list-problems") == (0, said, "")
 
 
+def test_a_saved_file_says_what_was_left_out(made: list[Drawn], run: Run) -> None:
+    write_map(Path("maps/nut/test/good/900.tiff"), made[0].score_map)
+    assert run(*FILES, "--save", "x.json", "--leave-out")[0] == 0
+    saved = json.loads(Path("x.json").read_text())
+    maps = [each for each in saved["census"]["left_out"] if each["kind"] == "maps"]
+    assert [(each["number"], each["names"]) for each in maps] == [(1, ["maps/nut/test/good/900.tiff"])]
+    Path("maps/nut/test/good/900.tiff").unlink()
+    assert run(*FILES, "--save", "x.json")[0] == 0
+    assert "census" not in json.loads(Path("x.json").read_text())
+
+
 def test_tables_that_are_read_stay(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree("visa", tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -358,11 +367,6 @@ def test_areas_of_the_curves(tmp_path: Path) -> None:
             assert points is not None
             x, y = zip(*points)
             assert np.trapezoid(y, x) == pytest.approx(table[key][at], abs=2e-3)
-
-
-def test_curves_are_cut_at_the_limit() -> None:
-    made = curves_svg("PRO", [Line("a", "first", [(0.0, 0.0), (1.0, 1.0)])], "x", "y", 0.25)
-    assert 'points="40.0,210.0 308.0,165.0"' in made
 
 
 def test_means_and_differences() -> None:

@@ -19,8 +19,10 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import OpenAUC, written
+from openworld_metrics.loading import script
 from openworld_metrics.metric.signature import VERSION
 from openworld_metrics.reading.tables import files as readers
+from openworld_metrics.texts import texts
 from tests import cases
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
@@ -367,11 +369,51 @@ def test_list_and_describe(run: Run) -> None:
         assert re.search("compute +Compute a metric from files", run(*arguments)[1])
     code, output, _ = run("list")
     assert code == 0
-    assert [line.split()[0] for line in output.splitlines()] == list(openworld_metrics.METRICS)
+    lines = output.splitlines()
+    assert [line.split()[0] for line in lines if line[0] != " "] == list(openworld_metrics.METRICS)
+    assert max(map(len, lines)) <= 80
     for name in openworld_metrics.METRICS:
         code, output, _ = run("describe", name)
         assert code == 0
         assert all(part in output for part in ("Args:", "Returns:", "Raises:", "Examples:", "Files:", "@"))
+        prose, code_and_rest = output.split("\nExamples:\n")
+        rest = code_and_rest[code_and_rest.index("\nFiles:") :]
+        wide = [line for line in (prose + rest).splitlines() if len(line) > 80]
+        assert [line for line in wide if not line.startswith("https://")] == []
+        about = texts(script(name))
+        whole = f"{about.summary}{about.description}{about.inputs.partition('Examples:')[0]}"
+        assert "".join(prose.split()) == "".join(whole.split())
+
+
+@pytest.mark.parametrize("command", ["compute", "compare", "describe"])
+def test_a_near_name_is_suggested(command: str, run: Run) -> None:
+    code, output, errors = run(command, "oodbench")
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.endswith("got 'oodbench'; did you mean 'ood_bench'?\n")
+    assert "did you mean" not in run(command, "yak")[2]
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_without_a_file_there_is_an_example(name: str, run: Run) -> None:
+    code, output, errors = run("compute", name)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert f"openworld-metrics compute {name} --predictions predictions.npy --references" in errors
+    assert ("table.csv" in errors) == (name not in ("anomaly_suite", "openset_detection"))
+
+
+def test_a_saved_file_says_what_was_left_out(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("score,label\n0.1,0\n,1\n0.9,1\n0.4,0\nNaN,0\n")
+    command = ("compute", "ood_bench", "a.csv", "--save", "a.json")
+    assert run(*command)[0] == 2
+    assert not (tmp_path / "a.json").exists()
+    assert run(*command, "--leave-out")[0] == 0
+    saved = json.loads((tmp_path / "a.json").read_text())
+    left_out = saved["census"]["left_out"]
+    assert saved["census"]["used"] == {"rows": 3, "files": 1}
+    assert [(each["kind"], each["number"], each["names"]) for each in left_out] == [("rows", 2, ["line 3", "line 6"])]
+    (tmp_path / "a.csv").write_text("score,label\n0.1,0\n0.9,1\n")
+    assert run(*command, "--leave-out")[0] == 0
+    assert "census" not in json.loads((tmp_path / "a.json").read_text())
 
 
 def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> None:

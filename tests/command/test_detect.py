@@ -420,7 +420,12 @@ def test_what_is_left_out(made: Detections, tmp_path: Path, run: Run) -> None:
     )
     other = "1 other file beside images and labels (images/val/Thumbs.db)"
     assert (code, errors) == (0, f"openworld-metrics: warning: left out: {boxes}, {other}\n")
-    assert json.loads(output)["openset_metrics"] == expected(made)["openset_metrics"]
+    results = json.loads(output)
+    assert results["openset_metrics"] == expected(made)["openset_metrics"]
+    assert [(each["kind"], each["number"]) for each in results["census"]["left_out"]] == [
+        ("boxes", len(lines)),
+        ("other files", 1),
+    ]
 
 
 def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
@@ -522,7 +527,7 @@ def test_a_detector_without_an_unknown_class(protocol: list[str], made: Detectio
         texts = [
             output,
             Path("x.txt").read_text(),
-            Path("report/index.html").read_text().replace(html.escape(note[28:-1]), ""),
+            html.unescape(Path("report/index.html").read_text()).replace(note[28:-1], ""),
         ]
         assert not re.search(r"U-(Recall|AP|F1)", "".join(texts))
         assert "unknown" not in results["openset_metrics"]["per_class"]["name"]

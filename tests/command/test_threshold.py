@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.command import cli
+from openworld_metrics.metric.signature import VERSION
 from tests.checking import bench
 from tests.command.terminal import on_terminal
 
@@ -53,6 +54,7 @@ def fitted(run: Run, *arguments: str) -> dict[str, Any]:
     assert (status, errors) == (0, "")
     saved: dict[str, Any] = json.loads(Path("t.json").read_text())
     assert json.loads(output) == saved
+    assert saved["signature"] == f"threshold|rule:{saved['rule']}|v{VERSION}"
     return saved
 
 

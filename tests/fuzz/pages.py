@@ -1,13 +1,11 @@
-"""The pages: the endpoint, the button with tables and files, and uploads of every format."""
+"""The pages: the endpoint, pasted cells with choices and options, and uploads of every format."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import io
 import json
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -16,38 +14,36 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.data import read
-from openworld_metrics.pages.form.controls import shown
-from openworld_metrics.pages.form.form import Form, data_frame
-from openworld_metrics.pages.page import Page
-from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.reading.maps.maps import MapSizeError
+from openworld_metrics.answers.saved import as_json
+from openworld_metrics.faces.html import comparison, decisions, headline, notes, numbers, tables, worst
+from openworld_metrics.faces.moving import plotly_of
+from openworld_metrics.faces.page.worker import PageError, Request, compute, explain, look, results
+from openworld_metrics.loading import metric_class
+from openworld_metrics.metric.metric import OF_EVERY_METRIC
+from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests import cases
 from tests.fuzz import maps
 from tests.fuzz.boxes import damage_image, make_image
-from tests.fuzz.contents import ENDINGS, columns, content, damaged_content, flat_parquet
-from tests.fuzz.damage import NUMERALS, WORDS, damaged_bytes_of, damaged_text
+from tests.fuzz.contents import ENDINGS, columns, content, damaged_content
+from tests.fuzz.damage import NUMERALS, WORDS, damaged_text
 from tests.fuzz.engine import BrokenError, Case, Files, Refused, Target, check_files, write_files
 from tests.fuzz.fingerprint import check_results
 from tests.fuzz.values import NUMBERS, json_changed, plain
 
-FOLDERS = Path(__file__).resolve().parents[2] / "metrics"
 WORDS_AT_MOST = 3_000  # letters of a message
 KINDS = tuple(ending for ending in ENDINGS if ending != "pt")
 
 
-@functools.cache
-def runner_of(name: str) -> Runner:
-    """The page of a metric."""
-    page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
-    return Runner(page, FOLDERS / name)
+def options_of(name: str) -> dict[str, Any]:
+    """The options of a page, with their defaults."""
+    return {key: value for key, value in metric_class(name).options.items() if key not in OF_EVERY_METRIC}
 
 
 def check_refusal(result: Any, folder: Path) -> None:
     """Raise unless what is said of an error is short, can be sent, and names no folder of the server."""
     if not isinstance(result, Refused):
         return
-    text = explain(result.error)
+    text = str(result.error) if isinstance(result.error, PageError) else explain(result.error)
     json.dumps(text).encode()
     text.encode()
     if len(text) > WORDS_AT_MOST:
@@ -68,7 +64,7 @@ def make_call(rng: Random) -> Call:
     """A random case, as JSON has it."""
     name = rng.choice(METRICS)
     drawn, options = cases.draw(name, rng.randrange(1 << 30))
-    on_page = {key: value for key, value in options.items() if key in runner_of(name).defaults}
+    on_page = {key: value for key, value in options.items() if key in options_of(name)}
     plain_options = {key: value.item() if isinstance(value, np.generic) else value for key, value in on_page.items()}
     return Call(name, {key: cases.as_lists(column) for key, column in drawn.items()}, plain_options)
 
@@ -83,7 +79,7 @@ def damage_call(rng: Random, value: Call) -> Call:
         elif way < 0.7:
             options = json_changed(rng, options)
         elif isinstance(options, dict):
-            key = rng.choice((*runner_of(value.name).defaults, "num_process", "cache_dir", "config_name", "self"))
+            key = rng.choice((*options_of(value.name), "num_process", "cache_dir", "config_name", "self"))
             options = {**options, key: plain(rng)}
     if rng.random() < 0.03:
         given = _large(rng, value.name)
@@ -91,7 +87,7 @@ def damage_call(rng: Random, value: Call) -> Call:
 
 
 def _large(rng: Random, name: str) -> Any:
-    """Columns of a body that the guard lets through, whose cost may be more than its size."""
+    """Columns of a small body, whose cost may be more than its size."""
     count = rng.choice((300, 1500, 3000))
     if name == "openset_detection":
         box = [0, 0, 10, 10]
@@ -109,173 +105,91 @@ def run_call(case: Case) -> None:
     """Compute as the endpoint does."""
     value: Call = case.value
     before = json.dumps((value.columns, value.options))
-    results = case.attempt(functools.partial(runner_of(value.name).results, value.columns, value.options))
-    check_refusal(results, case.folder)
+    outcome = case.attempt(functools.partial(results, value.name, value.columns, value.options))
+    check_refusal(outcome, case.folder)
     if json.dumps((value.columns, value.options)) != before:
         raise BrokenError("an input has changed")
-    if not isinstance(results, Refused):
-        check_results(results, isinstance(value.options, dict) and bool(value.options.get("percent")))
+    if not isinstance(outcome, Refused):
+        check_results(outcome, isinstance(value.options, dict) and bool(value.options.get("percent")))
 
 
 class Filled(NamedTuple):
-    """What a person fills in: the cells of the tables, files of each source, and what the controls hold."""
+    """What a person fills in: cells that are pasted, what columns are made of, and options."""
 
     name: str
-    files: Files
-    tables: list[dict[str, list[Any]]]
-    places: list[list[str]]
-    made_of: dict[str, Any]
-    read_as: Any
-    held: dict[str, Any]
-    image: Any
-    photograph: str | None
+    pasted: list[str]
+    made_of: dict[str, list[str]]
+    read_as: str
+    options: dict[str, Any]
 
 
 def make_form(rng: Random) -> Filled:
-    """An example of a page, in its tables or as files."""
-    name = rng.choice(METRICS)
-    page, defaults = runner_of(name).page, runner_of(name).defaults
-    example = rng.choice(page.examples)
-    values = {**defaults, **example.options}
-    held = {option.name: shown(option, values[option.name]) for option in page.options}
-    tables = [{key: list(cells) for key, cells in table.items()} for table in example.tables]
-    files: Files = {}
-    places: list[list[str]] = [[] for _ in tables]
-    blank = any(isinstance(cell, str) for table in tables for cells in table.values() for cell in cells)
-    if rng.random() < 0.6 and not blank:
-        for i, table in enumerate(tables):
-            ending = rng.choice(KINDS if len(table) < 2 else ("npz", "csv", "parquet", "json"))
-            file = f"{i}/table.{ending}"
-            arrays = _arrays(table)
-            files[file] = flat_parquet(rng, arrays) if ending == "parquet" else content(rng, ending, arrays)
-            places[i].append(file)
-    photograph = None
-    if page.images and rng.random() < 0.3:
-        photograph = "photograph.png"
-        files[photograph] = next(iter(make_image(_Png()).files.values()))
-    return Filled(name, files, tables, places, {}, "automatic", held, 1, photograph)
-
-
-class _Png(Random):
-    """Chooses the first of everything: a PNG."""
-
-    def choice(self, seq: Any) -> Any:
-        return seq[0]
-
-
-def _arrays(table: dict[str, list[Any]]) -> dict[str, np.ndarray]:
-    """Columns of a table that are as long as the longest, which is how a file has them."""
-    length = max(map(len, table.values()))
-    padded = {key: cells + [cells[-1]] * (length - len(cells)) for key, cells in table.items()}
-    return {key: np.asarray(cells) for key, cells in padded.items()}
+    """Columns of a random case that are numbers, as cells."""
+    name = rng.choice([name for name in METRICS if name not in ("openset_detection", "anomaly_suite")])
+    drawn, options = cases.draw(name, rng.randrange(1 << 30))
+    plain_columns = {key: np.asarray(column) for key, column in drawn.items() if np.ndim(column) in (1, 2)}
+    cells: dict[str, np.ndarray] = {}
+    for key, column in plain_columns.items():
+        cells |= {key: column} if column.ndim == 1 else {f"{key}_{i}": part for i, part in enumerate(column.T)}
+    text = pd.DataFrame({key: pd.Series(column) for key, column in cells.items()}).to_csv(index=False)
+    return Filled(name, [text], {}, "automatic", {key: options.get(key, at) for key, at in options_of(name).items()})
 
 
 def damage_form(rng: Random, value: Filled) -> Filled:
-    """Something wrong with a cell, a header, a file, a choice or a control."""
+    """Something wrong with cells, a choice or an option."""
     for _ in range(rng.choice((1, 1, 2))):
-        value = rng.choice(_FORM_WAYS)(rng, value)
+        value = rng.choice((_cells, _cells, _choice, _option))(rng, value)
     return value
 
 
 def _cells(rng: Random, value: Filled) -> Filled:
-    tables = [{key: list(cells) for key, cells in table.items()} for table in value.tables]
-    table = rng.choice(tables)
-    key, way = rng.choice([*table]), rng.random()
-    if way < 0.6 and table[key]:
-        table[key][rng.randrange(len(table[key]))] = rng.choice((*NUMBERS, *NUMERALS, *WORDS, None, [], True))
-    elif way < 0.7:
-        table[key] = table[key][: rng.randrange(len(table[key]) + 1)]
-    elif way < 0.9:
-        table[rng.choice((*WORDS, *NUMERALS, "image", "class 0", "x1", "a[:, 1]"))] = table.pop(key)
-    else:
-        table[rng.choice(WORDS)] = [plain(rng, 0) for _ in table[key]]
-    return value._replace(tables=tables)
-
-
-def _file(rng: Random, value: Filled) -> Filled:
-    if not value.files:
-        return _cells(rng, value)
-    file = rng.choice([*value.files])
-    data, ending = value.files[file], file.rpartition(".")[2]
-    changed = damaged_content(rng, ending, data) if ending in KINDS else damaged_bytes_of(rng, data.decode("latin-1"))
-    return value._replace(files={**value.files, file: changed})
-
-
-def _another_file(rng: Random, value: Filled) -> Filled:
-    i = rng.randrange(len(value.places))
-    ending = rng.choice((*KINDS, "png", "txt", "exe", "CSV", "pt"))
-    file = f"{i}/{rng.choice(('other', 'table', 'é', '<b>', 'a b'))}.{ending}"
-    data = content(rng, ending, columns(rng)) if ending in KINDS else rng.choice((b"", b"0 .5 .5 1 1 .5\n", b"\x89PNG"))
-    places = [[*files, file] if j == i and file not in files else files for j, files in enumerate(value.places)]
-    return value._replace(files={**value.files, file: data}, places=places)
+    lines = value.pasted[0].splitlines() or [""]
+    if rng.random() < 0.3:
+        return value._replace(pasted=[damaged_text(rng, value.pasted[0])])
+    line = rng.randrange(len(lines))
+    cells = lines[line].split(",")
+    cells[rng.randrange(len(cells))] = str(rng.choice((*NUMBERS, *NUMERALS, *WORDS, "", "é")))
+    lines[line] = ",".join(cells)
+    return value._replace(pasted=["\n".join(lines)])
 
 
 def _choice(rng: Random, value: Filled) -> Filled:
-    made_of = dict(value.made_of)
-    names = [key for table in value.tables for key in table]
-    odd = (
-        rng.choice(names),
-        [rng.choice(names)] * 2,
+    names = (value.pasted[0].splitlines() or ["x"])[0].split(",")
+    odd: tuple[list[str], ...] = (
         names,
+        names[:1] * 2,
         [f"{names[0]}[:, 0]"],
-        f"{names[0]} … {names[-1]}",
+        [f"-{names[-1]}"],
         [""],
-        None,
+        [rng.choice(WORDS)],
     )
-    made_of[rng.choice(runner_of(value.name).page.columns).name] = rng.choice((*odd, [rng.choice(WORDS)]))
-    return value._replace(made_of=made_of, read_as=rng.choice(("automatic", "scores", "class ids", None, "x")))
+    made_of = {**value.made_of, rng.choice(LAYOUTS[value.name].columns).name: rng.choice(odd)}
+    return value._replace(made_of=made_of, read_as=rng.choice(("automatic", "scores", "class ids", "x")))
 
 
-def _control(rng: Random, value: Filled) -> Filled:
-    held = dict(value.held)
-    i = rng.choice([*held])
-    text = damaged_text(rng, str(held[i]))
-    held[i] = rng.choice((None, "", text, text, [text], rng.choice(NUMBERS), plain(rng), [], ["max", "max"], True))
-    image = rng.choice((value.image, value.image, *NUMBERS[:8], None, float("nan"), 1e308))
-    return value._replace(held=held, image=image)
-
-
-_FORM_WAYS = (_cells, _cells, _file, _file, _another_file, _choice, _control, _control)
+def _option(rng: Random, value: Filled) -> Filled:
+    return value._replace(options={**value.options, rng.choice([*value.options]): plain(rng)})
 
 
 def run_form(case: Case) -> None:
-    """Compute and draw as the button does, and compile the Python that is shown."""
+    """Look and compute as the page does, show what it shows, and compile its Python."""
     value: Filled = case.value
-    write_files(value.files, case.folder)
-    tables = [_frame(table) for table in value.tables]
-    files = [[str(case.folder / file) for file in part] for part in value.places]
-    photograph = str(case.folder / value.photograph) if value.photograph else None
-    form = Form(
-        tables=tables,
-        files=files,
-        made_of=value.made_of,
-        read_as=value.read_as,
-        options=value.held,
-        leave_out=bool(value.files),
-        image=value.image,
-        photographs=photograph,
-    )
-    found = case.attempt(functools.partial(runner_of(value.name).show, form))
-    check_refusal(found, case.folder)
-    check_files(value.files, case.folder)
-    if isinstance(found, Refused):
+    request = Request(value.name, [{}], value.pasted, value.made_of, value.read_as, options=value.options)
+    look(request)
+    answers = case.attempt(functools.partial(compute, request))
+    check_refusal(answers, case.folder)
+    if isinstance(answers, Refused):
         return
-    compile(found.call, "call", "exec")
-    json.loads(found.json)
-    said = "".join((found.numbers, found.threshold, found.strip, found.worst, found.report, found.cite, *found.tables))
-    (said + found.call).encode()
-    for figure in found.figures:
-        figure.to_json().encode()
-    if str(case.folder) in found.call + said + found.json:
-        raise BrokenError("a result names a folder of the server", found.call)
-
-
-def _frame(table: dict[str, list[Any]]) -> Any:
-    """The cells as gradio hands them over."""
-    try:
-        return data_frame(table)
-    except (ValueError, TypeError):
-        return pd.DataFrame({key: pd.Series(cells, dtype=object) for key, cells in table.items()})
+    for answer in answers.values():
+        if answer.call:
+            compile(answer.call, "call", "exec")
+        parts = (comparison, headline, numbers, tables, worst, notes)
+        said = "".join(part(answer) for part in parts) + (decisions(answer, 0) if answer.decisions else "")
+        (said + as_json(answer)).encode()
+        for figure in answer.figures:
+            plotly_of(figure, answer.decisions, 0).to_json().encode()
+        if str(case.folder) in said + answer.call:
+            raise BrokenError("a result names a folder of the server", answer.call)
 
 
 class Upload(NamedTuple):
@@ -327,26 +241,20 @@ def damage_upload(rng: Random, value: Upload) -> Upload:
     return value._replace(files=files)
 
 
-def _arguments(page: Page, inputs: Sequence[Sequence[Path]]) -> Any:
-    """The arguments of an upload that has all columns, of maps that are as large as their masks."""
-    try:
-        data = read(page, [], inputs)
-    except MapSizeError:  # which the page offers to resize
-        return None
-    return None if data.missing else data.arguments()
-
-
 def run_upload(case: Case) -> None:
-    """Read the files of a source."""
+    """Read the files of each input; an error of theirs is words of the look."""
     value: Upload = case.value
     write_files(value.files, case.folder)
-    page = runner_of(value.name).page
+    count = 2 if value.name in ("anomaly_suite", "openset_detection") else 1
     inputs = [
-        [case.folder / file for file in value.files if file.startswith(f"{source}/")]
-        for source in range(len(page.sources))
+        {"": [str(case.folder / file) for file in value.files if file.startswith(f"{place}/")]}
+        for place in range(count)
     ]
-    found = case.attempt(lambda: _arguments(page, inputs))
-    check_refusal(found, case.folder)
+    seen = look(Request(value.name, inputs))
+    if str(case.folder) in repr(seen):
+        raise BrokenError("a look names a folder of the server", repr(seen))
+    if len(seen.error) > WORDS_AT_MOST:
+        raise BrokenError("a message is too long", len(seen.error))
     check_files(value.files, case.folder)
 
 

@@ -43,8 +43,6 @@ TARGETS: dict[str, Row] = {
     "page endpoint": Row("pages", 80),
     "page button": Row("pages", 20),
     "page uploads": Row("pages", 120),
-    "page guard": Row("guard", 60),
-    "page visits": Row("visits", 60),
     "page costs": Row("costs", 6),
     "names of groups": Row("names", 60),
 }

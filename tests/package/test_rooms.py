@@ -33,7 +33,6 @@ FLOORS = (
     ("answers",),
     ("faces",),
     ("integrations", "cluster"),
-    ("reports",),
     ("pages",),
     ("command",),
     ("public", "dropin"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.faces.report.anomaly import write_anomaly_report
+from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import reports, suites, written
+from openworld_metrics import suites, written
 from openworld_metrics.faces import summaries
+from openworld_metrics.faces.report import write_report
 from openworld_metrics.written import files as writing
 from openworld_metrics.written.files import check_file, check_folder, nearest_folder, write_file, write_files
 from tests.detection import scenes
@@ -105,7 +106,7 @@ def plot(folder: Path) -> list[Path]:
 def report(folder: Path) -> list[Path]:
     made, options = scenes.scene(4, 10), {"unknown_class_id": scenes.UNKNOWN_ID}
     found = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
-    page = reports.write_report(made, found, folder / "report", scenes.KNOWN, images=2, **options)
+    page = write_report(made, found, folder / "report", scenes.KNOWN, images=2, **options)
     return [page]
 
 
@@ -125,7 +126,7 @@ def test_a_failure_at_any_step(
     write: Callable[[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_one_time = SimpleNamespace(now=lambda zone: datetime(2026, 11, 24, tzinfo=zone))  # a report says its minute
-    monkeypatch.setattr("openworld_metrics.reports.frame.page.datetime", at_one_time)
+    monkeypatch.setattr("openworld_metrics.faces.report.frame.datetime", at_one_time)
     paths = write(tmp_path)
     whole = [path.read_bytes() for path in paths]
     for path in paths[:2]:

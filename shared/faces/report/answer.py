@@ -9,7 +9,7 @@ from typing import Any
 from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
 from ...metric.numbers import with_arrow
 from ..drawing import value_at
-from ..numbers import typographic
+from ..numbers import threshold_shown, typographic
 from .detection import LEGEND
 from .frame import (
     Block,
@@ -77,6 +77,7 @@ def _headline(answer: Answer) -> Block:
         leading,
         names,
         answer.differences if names else (),
+        titles={key: number.title for key, number in own.items() if number.title},
         note=answer.over,
         hint=" ".join(answer.notes),
         verdicts=() if names else answer.verdicts[:_SENTENCES],
@@ -129,18 +130,13 @@ def _decisions_section(decisions: Decisions | None) -> Section:
     notes = [f"{sum(count or 0 for count in row):,}" for row in counts]
     counted = matrix(Matrix("Decisions", list(decisions.table), columns, counts, roles=roles, notes=notes))
     promises = [
-        words.replace("{threshold}", _at(decisions, decisions.presets[name]))
+        words.replace("{threshold}", threshold_shown(decisions.thresholds[decisions.presets[name]]))
         for name, words in decisions.promises.items()
         if name in decisions.presets
     ]
     cards = [card(counted), card(_rates(decisions, place))]
-    lead = " ".join(filter(None, [f"{decisions.rule} {_at(decisions, place)}.", decisions.note]))
+    lead = " ".join(filter(None, [f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}.", decisions.note]))
     return Section("Decisions", "Decisions", [grid(*cards), text(*promises, kind="small quiet promise")], lead)
-
-
-def _at(decisions: Decisions, place: int) -> str:
-    """A threshold as it is read."""
-    return typographic(decisions.thresholds[place]).replace("inf", "∞")
 
 
 def _rates(decisions: Decisions, place: int) -> Block:
@@ -148,7 +144,7 @@ def _rates(decisions: Decisions, place: int) -> Block:
     presets = dict(decisions.presets) or {"here": place}
     columns: dict[str, list[Any]] = {
         "threshold": list(presets),
-        "score >": [_at(decisions, at) for at in presets.values()],
+        "score >": [threshold_shown(decisions.thresholds[at]) for at in presets.values()],
     }
     for name in (*decisions.rates, *decisions.values):
         columns[name] = [value_at(decisions, name, at) for at in presets.values()]
@@ -186,14 +182,17 @@ def _worst_section(worst: Worst) -> Section:
     """Samples of a side: a table or, with pictures, tiles with a filter for each outcome."""
     if not worst.pictures:
         return Section(worst.title, worst.title, [table(worst.columns, worst.title)], worst.note)
-    names, *others = worst.columns.values()
+    names = next(iter(worst.columns.values()))
     outcomes = worst.columns.get("outcome", [""] * len(names))
+    rest = {
+        name: column for name, column in worst.columns.items() if name not in (next(iter(worst.columns)), "outcome")
+    }
     shown = []
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
-        rest = zip(list(worst.columns)[1:], (column[place] for column in others))
-        lines = [value if key == "outcome" else f"{key} {value}" for key, value in rest]
-        picture_shown = Picture(picture, f"{name}: {outcomes[place]}", (1, 1))
-        shown.append(Tile(str(name), lines, [picture_shown], [filter_key(outcomes[place])] if outcomes[place] else []))
+        more = ", ".join(f"{key.replace('_', ' ')} {column[place]}" for key, column in rest.items())
+        lines = [line for line in (outcomes[place], more) if line]
+        kinds = [filter_key(outcomes[place])] if outcomes[place] else []
+        shown.append(Tile(str(name), lines, [Picture(picture, f"{name}: {', '.join(lines)}", (1, 1))], kinds))
     filters = {filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome}
     return Section(worst.title, worst.title, [tiles(shown, filters)], worst.note)
 
@@ -230,7 +229,7 @@ def _all_numbers(answer: Answer) -> Block:
         columns[name] = [_value(own.get(model)) for own in by_key.values()]
     thresholds = [own[answer.model].threshold if answer.model in own else "" for own in by_key.values()]
     if any(thresholds):
-        columns["score >"] = [typographic(each) or None for each in thresholds]
+        columns["score >"] = [threshold_shown(each) or None for each in thresholds]
     return table(columns, "All numbers", digits=6)
 
 

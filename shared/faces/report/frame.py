@@ -28,7 +28,7 @@ from ...metric.numbers import DIGITS, arrow
 from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH, svg_of
-from ..numbers import interval, number, percent, signed, typographic
+from ..numbers import interval, number, percent, signed, threshold_shown, typographic
 from ..terminal import NO_DIFFERENCE
 
 Block = SimpleNamespace
@@ -197,6 +197,7 @@ def headline(
     names: Sequence[str] = (),
     differences: Sequence[Difference] = (),
     *,
+    titles: Mapping[str, str] = {},
     note: str = "",
     hint: str = "",
     verdicts: Sequence[str] = (),
@@ -206,8 +207,9 @@ def headline(
 
     numbers: at most three
     names: of the two models; differences, the paired comparison of these two, without that of groups
-    note: what it is of, such as "mean of 2 categories"; hint, a sentence below the cards, such as why there are no
-        intervals
+    titles: of keys, where they have one
+    note: what the comparison is of, such as "mean of 2 categories"
+    hint: a sentence below the cards, such as why there are no intervals
     verdicts: sentences on more than two models, which then stand in place of the rows, above other blocks
     """
     cards = [
@@ -222,7 +224,7 @@ def headline(
         for each in numbers
     ]
     rows = [row for row in differences if row.higher is not None and not row.group]
-    compared = _compared(numbers[0].key, names, rows, note) if rows and len(names) == 2 else None
+    compared = _compared(numbers[0].key, names, rows, titles, note) if rows and len(names) == 2 else None
     return Block(cards=cards, hint=hint, compared=compared, verdicts=verdicts, blocks=blocks)
 
 
@@ -233,7 +235,7 @@ def verdict(row: Difference) -> str:
 
 def _words(each: Number) -> str:
     """A line on a number: its meaning, what it is of, and the threshold of its decisions."""
-    at = f"at score > {each.threshold}" if each.threshold else ""
+    at = f"at score > {threshold_shown(each.threshold)}" if each.threshold else ""
     return "; ".join(filter(None, [each.meaning, each.note, at]))
 
 
@@ -241,7 +243,9 @@ def _way(higher: bool | None) -> str:
     return "" if higher is None else "higher is better" if higher else "lower is better"
 
 
-def _compared(first: str, names: Sequence[str], rows: Sequence[Difference], note: str) -> Block:
+def _compared(
+    first: str, names: Sequence[str], rows: Sequence[Difference], titles: Mapping[str, str], note: str
+) -> Block:
     """The comparison of two models: its verdict on the first key, how often each is better, and rows with an axis."""
     rows = sorted(rows, key=lambda row: row.key != first)
     shown = rows[:_ROWS]
@@ -251,14 +255,14 @@ def _compared(first: str, names: Sequence[str], rows: Sequence[Difference], note
     axis = _Axis([row for row in shown if _is_share(row)])
     return Block(
         names=names,
-        key=shown[0].key,
+        key=titles.get(shown[0].key, shown[0].key),
         ends=f"{signed(shown[0].difference)} {interval((shown[0].low, shown[0].high))}",
         verdict=verdict(shown[0]),
         notes=". ".join(filter(None, [counted, note[:1].upper() + note[1:]])),
         labels=axis.labels(),
         rows=[
             Block(
-                key=row.key,
+                key=titles.get(row.key, row.key),
                 arrow=arrow(row.higher),
                 way=_way(row.higher),
                 pair=[number(value) for value in row.values],

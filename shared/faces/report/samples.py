@@ -19,7 +19,7 @@ from ...ranking.operating_points import parse_point
 from ...ranking.roc import SAMPLE_OUTCOMES, SIDES
 from ...written.files import write_file
 from ...written.results import KINDS, direction_of
-from ..numbers import number
+from ..numbers import number, typographic
 from ..plot import histogram_of, roc_of
 from .answer import report_html
 from .detection import ends_of
@@ -190,7 +190,7 @@ def _worst(table: Mapping[str, Sequence[Any]], side: str, images: Sequence[str |
     chosen, step = order[:count], _step(scores)
     these = f"are the {len(chosen)} with the {end} scores" if len(chosen) > 1 else f"is the one with the {end} score"
     columns: dict[str, list[Any]] = {"sample": [str(table["sample"][i]) for i in chosen]}
-    columns["score"] = [score_text(table["score"][i], step) for i in chosen]
+    columns["score"] = [typographic(score_text(table["score"][i], step)) for i in chosen]
     others = [key for key in table if key not in ("sample", "score", "reference", "decision")]
     columns |= {key: [table[key][i] for i in chosen] for key in others}
     pictures = []

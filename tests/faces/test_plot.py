@@ -1,0 +1,232 @@
+"""The picture of a metric: which panels it has, and that its threshold and counts are those of the samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import METRICS, OODBench, OpenAUC, compare, oscr_curve
+from openworld_metrics.faces import plot
+from openworld_metrics.faces.plot import (
+    Sides,
+    draw,
+    draw_differences,
+    draw_intervals,
+    draw_oscr,
+    histogram_of,
+    marked_threshold,
+    rates_of_results,
+    roc_of,
+    sides_of,
+)
+from openworld_metrics.loading import metric_class
+from openworld_metrics.ranking.counts import as_side
+from tests import cases
+from tests.conftest import Run
+
+pytest.importorskip("matplotlib")
+
+
+def prepared(metric: Any, columns: dict[str, Any]) -> tuple[Sides | None, dict[str, Any]]:
+    metric.add_batch(**columns)
+    sides = sides_of([*metric.prepared()], metric.state())
+    return sides, metric.compute()
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
+    columns, options = cases.draw(name, 0)
+    sides, results = prepared(metric_class(name)(**options), columns)
+    assert (sides is None) == (name in ("accuracyk", "autkc", "openset_detection"))
+    for i in range(2):
+        draw(name, results, sides, tmp_path / f"{i}.{ending}")
+    first, second = ((tmp_path / f"{i}.{ending}").read_bytes() for i in range(2))
+    assert len(first) > 1000
+    if ending == "svg":
+        assert first == second
+        assert all(key.encode() in first for key in rates_of_results(results)) or name == "openset_detection"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sides_are_those_of_the_samples(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores, labels = np.round(rng.normal(size=30), 1), np.arange(30) % 3 == 0
+    for metric, columns in (
+        (OODBench(in_value=1, out_value=0), {"predictions": scores, "references": (~labels).astype(int)}),
+        (
+            OpenAUC(),
+            {"predictions": rng.integers(0, 2, 30), "references": np.where(labels, -1, 0), "open_scores": scores},
+        ),
+    ):
+        sides, results = prepared(metric, columns)
+        assert sides is not None
+        assert sides.unknown.repeated().tolist() == sorted(scores[labels].tolist())
+        assert sides.known.repeated().tolist() == sorted(scores[~labels].tolist())
+        marked = marked_threshold(results, sides)
+        if marked is None:  # the lowest of all scores is to be detected
+            continue
+        shown = float(sides.text(marked[1]).replace("−", "-"))
+        assert ((scores > shown) == (scores > marked[1])).all()
+        assert len(sides.text(marked[1])) <= len(repr(marked[1])) + 1
+
+
+def test_thresholds() -> None:
+    sides = Sides(as_side(np.asarray([0.9, 0.4])), as_side(np.asarray([0.6, 0.1])))
+    assert marked_threshold({"auroc": 0.75, "x_threshold": 0.25}, sides) == ("x", 0.25)
+    assert marked_threshold({"auroc": 0.75, "x_threshold": np.inf}, sides) == ("95 % TPR", 0.1)
+    assert sides.text(0.1) == "0.1"
+    assert sides.text(0.6) == "0.6"
+    assert sides.text(0.9) == "1"
+    assert sides.text(-1e300).startswith("−1")
+    lowest = Sides(as_side(np.asarray([0.4])), as_side(np.asarray([0.6])))
+    assert marked_threshold({}, lowest) is None
+
+
+@pytest.mark.parametrize(
+    "scores", [[1.0, 1.0], [-np.inf, np.inf], [np.inf, np.inf], [1e-300, 1e300], [-1.7e308, 1.7e308], [-1e299, 1e299]]
+)
+def test_odd_scores(scores: list[float], tmp_path: Path) -> None:
+    side = as_side(np.asarray(scores))
+    draw("ood_bench", {"auroc": 0.5}, Sides(side, side), tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_a_histogram_has_the_shares_of_each_side_and_names_infinite_scores() -> None:
+    sides = {"unknown": as_side(np.asarray([1.0, 3.0, np.inf, np.inf])), "known": as_side(np.asarray([-np.inf, 1.0]))}
+    drawn = histogram_of(sides, ("OOD", "ID"), bins=2)
+    assert [(series.name, series.role, series.y) for series in drawn.series] == [
+        ("OOD, 4", "unknown", [0.25, 0.25]),
+        ("ID, 2", "known", [0.5, 0.0]),
+    ]
+    assert (drawn.series[0].x, drawn.width) == ([1.0, 2.0], 1.0)
+    assert drawn.note == "2 infinite scores of OOD are not drawn; 1 infinite scores of ID are not drawn"
+
+
+def test_a_roc_curve_keeps_its_corners() -> None:
+    rng = np.random.default_rng(0)
+    unknown = np.concatenate([np.full(100_000, 2.0), rng.uniform(0, 0.9, 5_000)])
+    known = np.concatenate([np.full(100_000, 1.0), rng.uniform(0, 0.9, 100)])
+    [series] = roc_of(as_side(unknown), as_side(known)).series
+    x, y = np.asarray(series.x), np.asarray(series.y)
+    assert np.hypot(x, y - 100_000 / 105_000).min() < 1e-3
+
+
+def test_a_threshold_of_pixels_is_none_of_images() -> None:
+    sides = Sides(as_side(np.asarray([9.0, 8.0])), as_side(np.asarray([1.0, 7.0])), level="image_")
+    assert marked_threshold({"pixel_f1_max_threshold": 2.0}, sides) == ("95 % TPR", 7.0)
+
+
+def test_rates_alone() -> None:
+    results = {
+        "auroc": 0.5,
+        "auroc_low": 0.25,
+        "auroc_high": 0.75,
+        "x_threshold": 1.0,
+        "x": 0.5,
+        "total": 3,
+        "a": [1.0],
+    }
+    assert rates_of_results(results) == ["auroc", "x"]
+
+
+def test_another_ending(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"x\.docx: expected a file ending in .*\.png"):
+        draw("ood_bench", {}, None, tmp_path / "x.docx")
+
+
+FIRST, SECOND, LABELS = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7], [0.4, 0.9, 0.2, 0.3, 0.5, 0.6], [0, 0, 0, 1, 1, 1]
+BLUE, ORANGE, GREY = "#7a3e9d", "#00866b", "#52525b"
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that are drawn, in place of their files."""
+    drawn: list[Any] = []
+    monkeypatch.setattr(plot, "save_figure", lambda figure, path: drawn.append(figure))
+    return drawn
+
+
+def lines(axes: Any) -> list[tuple[list[float], str]]:
+    """The intervals of a panel and their colours."""
+    return [(list(line.get_xdata()), line.get_color()) for line in axes.get_lines() if line.get_linewidth() == 2]
+
+
+def test_differences_with_the_better_model(figures: list[Any]) -> None:
+    table = {
+        "key": ["auroc", "fpr95tpr", "U-Recall", "A-OSE", "total"],
+        "difference": [0.02, 0.03, 0.05, -300.0, 2.0],
+        "low": [0.01, 0.02, -0.01, -410.0, 1.0],
+        "high": [0.03, 0.04, 0.11, -190.0, 3.0],
+        "better": ["first", "second", None, "first", None],
+    }
+    draw_differences(table, "x.svg", title="ours")
+    rates, others = figures[0].axes
+    assert [text.get_text() for text in rates.get_yticklabels()] == ["auroc ↑", "fpr95tpr ↓", "U-Recall ↑"]
+    assert [text.get_text() for text in others.get_yticklabels()] == ["A-OSE ↓", "total"]
+    assert lines(rates) == [([0.01, 0.03], BLUE), ([0.02, 0.04], ORANGE), ([-0.01, 0.11], GREY)]
+    assert lines(others) == [([-410.0, -190.0], BLUE), ([1.0, 3.0], GREY)]
+    assert [text.get_text() for text in rates.texts][2] == "+0.0500 [−0.0100, +0.1100]"
+    said = [text.get_text() for text in figures[0].legends[0].get_texts()]
+    assert said == ["the first is better", "the second is better", "no clear difference"]
+    assert rates.get_title() == "ours"
+    draw_differences({"group": [None, "far", "near/a", None, None], **table}, "x.svg")
+    names = [text.get_text() for text in figures[1].axes[0].get_yticklabels()]
+    assert names == ["auroc ↑", "far · fpr95tpr ↓", "near/a · U-Recall ↑"]
+
+
+def test_intervals_of_results(figures: list[Any]) -> None:
+    metric = OODBench(confidence_level=0.9, n_resamples=9, thresholds=True)
+    results = metric.compute(predictions=SECOND, references=LABELS)
+    draw_intervals(results, Path("x.png"))
+    [axes] = figures[0].axes
+    expected = [[results[f"{key}_low"], results[f"{key}_high"]] for key in ("auroc", "fpr95tpr")]
+    assert [ends for ends, _ in lines(axes)] == expected
+    with pytest.raises(
+        ValueError, match=r"^results: expected intervals, got none; compute them with a confidence_level$"
+    ):
+        draw_intervals({"auroc": 0.5}, "x.png")
+
+
+def test_oscr_curves(figures: list[Any]) -> None:
+    curve = oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
+    draw_oscr({"ours": curve, "theirs": curve}, "x.png")
+    [axes] = figures[0].axes
+    for line in axes.get_lines():
+        assert (list(line.get_xdata()), list(line.get_ydata())) == (curve["fpr"], curve["ccr"])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours: 0.375", "theirs: 0.375"]
+    with pytest.raises(ValueError, match=r"^curves: expected at least one, got none$"):
+        draw_oscr({}, "x.png")
+
+
+def test_the_command_draws_what_compare_gives(run: Run, tmp_path: Path) -> None:
+    for name, column in (("a", FIRST), ("b", SECOND), ("y", LABELS)):
+        np.save(tmp_path / f"{name}.npy", column)
+    call = ["compare", "ood_bench", "--first-predictions", "a.npy", "--second-predictions", "b.npy"]
+    call += ["--references", "y.npy", "--n-resamples", "9"]
+    code, output, errors = run(*call, "--plot", "forest.svg")
+    assert (code, errors) == (0, "")
+    table = compare("ood_bench", FIRST, SECOND, references=LABELS, n_resamples=9)
+    assert json.loads(output) == table
+    draw_differences(table, "same.svg", title="ood_bench: a − b", models=("a", "b"))
+    drawn = Path("forest.svg").read_bytes()
+    assert drawn.startswith(b"<?xml")
+    assert drawn == Path("same.svg").read_bytes()
+    code, output, errors = run(*call, "--plot", "forest.xyz")
+    assert (code, output) == (2, "")
+    assert "forest.xyz: expected a file ending in " in errors
+    code, output, errors = run(*call, "--plot", "no/forest.svg")
+    assert (code, output) == (2, "")
+    assert "no: No such file or directory" in errors
+
+
+def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    curve = oscr_curve(unknown=[0.3, 0.5], correct_known=[0.1, 0.4], num_known=4)
+    draw_oscr({"_m$5$": curve}, tmp_path / "oscr.svg", title=r"n$\q$")
+    table = compare("ood_bench", [0.1, 0.4, 0.3, 0.9], [0.2, 0.1, 0.4, 0.3], references=[0, 0, 1, 1], n_resamples=5)
+    draw_differences(table, tmp_path / "forest.svg", title="a$1 − b$2", models=(r"$\q$", "_b"))
+    assert (tmp_path / "forest.svg").exists()
