@@ -3402,23 +3402,6 @@ def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
     return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
-def micro_sweep(
-    correct: Array, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[tuple[Array, Array]]:
-    """The numbers of correct and of all accepted samples after each sample, in score order, block by block."""
-    xp = array_namespace(correct)
-    start, stop, _ = within.indices(correct.shape[0])
-    hits, accepted = int(xp.count_nonzero(correct[:start])), start
-    if sizes is not None:
-        hits, accepted = int(xp.sum(sizes[:start] * (correct[:start] != 0))), int(xp.sum(sizes[:start]))
-    for block in blocks_of(correct[start:stop]):
-        right = xp.astype(correct[start:stop][block], xp.int64)
-        here = xp.ones_like(right) if sizes is None else sizes[start:stop][block]
-        after = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
-        hits, accepted = int(after[0][-1]), int(after[1][-1])
-        yield after
-
-
 def blocks_of(samples: Array) -> list[slice]:
     """Blocks of samples, small enough that their sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
@@ -3757,35 +3740,6 @@ class MacroF(NamedTuple):
             start = stop
 
 
-class MicroF(NamedTuple):
-    """F after each sample, of pooled counts: 2·hits/(accepted + known)."""
-
-    correct: Array
-    sizes: Array | None
-    known: int
-    rounding: float = 0.0
-
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
-        """Hits and accepted samples after each sample, and F, rounded once, block by block."""
-        for sums in micro_sweep(self.correct, self.sizes, within):
-            yield Sweep(*sums, self.rounded(sums))
-
-    def rounded(self, sums: TwoSums) -> Array:
-        """F, rounded once."""
-        xp = array_namespace(sums[0])
-        return xp.astype(2 * sums[0], xp.float64) / xp.astype(sums[1] + self.known, xp.float64)
-
-    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
-        """hits/(accepted + known) in fractions."""
-        hits, accepted = map(to_numpy, sums)
-        common = np.gcd(hits, accepted + self.known)
-        distinct, place = np.unique(
-            np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
-        )
-        values = [Fraction(*pair) for pair in distinct.tolist()]
-        return [values[i] for i in place.reshape(-1).tolist()]
-
-
 class Hos(NamedTuple):
     """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
 
@@ -3830,9 +3784,6 @@ class Hos(NamedTuple):
         recall = _sum_of_fractions(hits[hit], to_numpy(self.known.totals)[hit]) / self.known.occurring
         unknown = Fraction(rejected, self.unknown.total)
         return 2 * recall * unknown / (recall + unknown) if recall + unknown else Fraction()
-
-
-Average = MacroF | MicroF | Hos
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:

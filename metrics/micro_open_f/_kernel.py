@@ -3052,17 +3052,6 @@ def sample_table(
     }
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 # Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
@@ -3273,7 +3262,6 @@ def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
-_TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/samples
 
 
 class Sweep(NamedTuple):
@@ -3282,65 +3270,6 @@ class Sweep(NamedTuple):
     first: Array
     second: Array
     value: Array
-
-
-def macro_sweep(
-    outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None, within: slice = slice(None)
-) -> Iterator[Sweep]:
-    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, in score order; within 2 roundings."""
-    xp = array_namespace(outcomes)
-    samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
-    bits = 53 - occurring.bit_length()
-    num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
-    start, stop, _ = within.indices(outcomes.shape[0])
-    hits, accepted = _counts_before(start, outcomes, totals, sizes)
-    before = ratio_of(hits, xp.clip(accepted, 1, None)), ratio_of(hits, xp.clip(totals, 1, None))
-    pieces = [_pieces(ratios, bits, num_pieces) for ratios in before]
-    running = np.asarray([[float(xp.sum(piece)) for piece in of_ratios] for of_ratios in pieces])  # the sums so far
-    loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
-    sweep: Any = _sweep_block
-    if loop is not None:
-        sweep = partial(loop, np.stack([np.stack(of_ratios, axis=-1) for of_ratios in pieces], axis=1))
-    blocks = [slice(start + block.start, min(start + block.stop, stop)) for block in blocks_of(outcomes[start:stop])]
-    longest = outcomes[blocks[0]]
-    ones = xp.ones_like(longest, dtype=xp.int64)
-    columns = [xp.empty_like(longest, dtype=xp.float64) for _ in Sweep._fields]
-    for block in blocks:
-        part = outcomes[block]
-        here = ones[: part.shape[0]] if sizes is None else sizes[block]
-        after = Sweep(*(column[: part.shape[0]] for column in columns))
-        sweep(part, here, hits, accepted, totals, bits, running, *after)
-        yield after
-
-
-def _counts_before(start: int, outcomes: Array, totals: Array, sizes: Array | None) -> tuple[Array, Array]:
-    """The numbers of right samples and of all samples before one, by predicted class."""
-    xp = array_namespace(outcomes)
-    before = xp.concat([xp.zeros_like(totals)] * 2)  # of each outcome
-    earlier, counts = outcomes[:start], None if sizes is None else sizes[:start]
-    for block in blocks_of(earlier):
-        before += count_ids(earlier[block], before.shape[0], None if counts is None else counts[block])
-    accepted = before[::2] + before[1::2]
-    return accepted - before[::2], accepted
-
-
-def _pieces(ratios: Array, bits: int, number: int) -> list[Array]:
-    """The pieces of each ratio, the highest first."""
-    pieces = []
-    for _ in range(number):
-        ratios = ratios * 2.0**bits
-        pieces.append(array_namespace(ratios).floor(ratios))
-        ratios = ratios - pieces[-1]
-    return pieces
-
-
-def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
-    """The number of samples of each id."""
-    xp = array_namespace(ids)
-    if counts is None:
-        return xp.bincount(ids, minlength=length)
-    # float64 holds the sums of up to 2^53 samples
-    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def micro_sweep(
@@ -3364,88 +3293,6 @@ def blocks_of(samples: Array) -> list[slice]:
     """Blocks of samples, small enough that their sums fit the cache."""
     length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
-
-
-def _sweep_block(
-    outcomes: Array,
-    sizes: Array,
-    hits: Array,
-    accepted: Array,
-    totals: Array,
-    bits: int,
-    running: np.ndarray,
-    precision: Array,
-    recall: Array,
-    value: Array,
-) -> None:
-    """As `sweep_loop`, with array operations."""
-    xp = array_namespace(outcomes)
-    ids = outcomes >> 1
-    order = xp.argsort(ids, stable=True)
-    groups, entering = ids[order], sizes[order]
-    right = xp.astype(outcomes[order] & 1, xp.int64) * entering
-    first = xp.searchsorted(groups, groups, side="left")
-    before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
-    hits_after = hits[groups] + before[1:] - before[first]
-    accepted_after = accepted[groups] + entered[1:] - entered[first]
-    of_class = xp.clip(totals[groups], 1, None)
-    divisors = ((accepted_after, xp.clip(accepted_after - entering, 1, None)), (of_class, of_class))
-    for sums, so_far, (after, earlier) in zip((precision, recall), running, divisors):
-        new, old = ratio_of(hits_after, after), ratio_of(hits_after - right, earlier)
-        pieces = []
-        for j in range(len(so_far)):
-            new, old = new * 2.0**bits, old * 2.0**bits
-            change = xp.empty_like(new)
-            change[order] = xp.floor(new) - xp.floor(old)
-            new, old = new - xp.floor(new), old - xp.floor(old)
-            pieces.append(xp.cumulative_sum(change) + float(so_far[j]))
-            so_far[j] = float(pieces[j][-1])
-        sums[...] = sum(pieces[j] * 2.0 ** (-bits * (j + 1)) for j in reversed(range(len(pieces))))
-    value[...] = precision * recall / xp.clip(precision + recall, _TINY, None)
-    last = xp.searchsorted(groups, groups, side="right") - 1
-    hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
-
-
-def sweep_loop(
-    pieces: Any,
-    outcomes: Any,
-    sizes: Any,
-    hits: Any,
-    accepted: Any,
-    totals: Any,
-    bits: int,
-    running: Any,
-    precision: Any,
-    recall: Any,
-    value: Any,
-) -> None:
-    """Accept entry by entry: the sums over classes of precision and of recall after each, and P·R/(P + R)."""
-    scale = 2.0**bits
-    units = scale ** -np.arange(1.0, running.shape[1] + 1)
-    for i in range(len(outcomes)):
-        c = outcomes[i] >> 1
-        accepted[c] += sizes[i]
-        if outcomes[i] & 1:  # else the recall of no class changes
-            hits[c] += sizes[i]
-            r = hits[c] / max(totals[c], 1)
-            for j in range(running.shape[1]):
-                r *= scale
-                whole = np.floor(r)
-                running[1, j] += whole - pieces[c, 1, j]
-                pieces[c, 1, j] = whole
-                r -= whole
-        p = hits[c] / accepted[c]
-        for j in range(running.shape[1]):
-            p *= scale
-            whole = np.floor(p)
-            running[0, j] += whole - pieces[c, 0, j]
-            pieces[c, 0, j] = whole
-            p -= whole
-        p, r = 0.0, 0.0
-        for j in range(running.shape[1] - 1, -1, -1):
-            p += running[0, j] * units[j]
-            r += running[1, j] * units[j]
-        precision[i], recall[i], value[i] = p, r, p * r / max(p + r, _TINY)
 
 
 # ---- open_set/open_f.py ----------------------------------------------------------------------------------------------
@@ -3558,52 +3405,6 @@ def _at_places(average: Average, places: Array) -> Sweep:
     return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
-class MacroF(NamedTuple):
-    """F after each sample, of the precision and recall averaged over C classes."""
-
-    outcomes: Array
-    totals: Array
-    occurring: int
-    sizes: Array | None
-    num_classes: int
-    rounding: float = 2.0**-48
-
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
-        """Sums over classes of precision and recall after each sample, block by block."""
-        return macro_sweep(self.outcomes, self.totals, self.occurring, self.sizes, within)
-
-    def rounded(self, sums: TwoSums) -> Array:
-        """F within 3 units in the last place, 2½ of them for the rounded sums."""
-        return macro_f(*sums, self.num_classes)
-
-    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
-        """P·R/(P + R) in fractions, of ascending places."""
-        outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
-        ids, right = outcomes >> 1, outcomes & 1 == 1
-        first_hit = np.full(len(self.totals), len(ids))
-        hit = np.flatnonzero(right)[::-1]
-        first_hit[ids[hit]] = hit  # of several, the last that is assigned
-        # a sample of a class without a hit changes nothing, unless it is one
-        changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
-        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
-        totals = to_numpy(self.totals)
-        values = [exact_macro_f(*counts, totals) for counts in self.counts_of(places[distinct] + 1)]
-        return [values[i] for i in place.tolist()]
-
-    def counts_of(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Right and accepted samples by class among the first rows, for ascending numbers of rows; overwritten."""
-        outcomes = to_numpy(self.outcomes[: int(numbers[-1])])
-        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
-        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
-        start = 0
-        for stop in numbers.tolist():
-            part, counts = outcomes[start:stop], None if sizes is None else sizes[start:stop]
-            hits += count_ids(part >> 1, len(hits), np.where(part & 1 == 1, 1 if counts is None else counts, 0))
-            accepted += count_ids(part >> 1, len(hits), counts)
-            yield hits, accepted
-            start = stop
-
-
 class MicroF(NamedTuple):
     """F after each sample, of pooled counts: 2·hits/(accepted + known)."""
 
@@ -3631,101 +3432,6 @@ class MicroF(NamedTuple):
         )
         values = [Fraction(*pair) for pair in distinct.tolist()]
         return [values[i] for i in place.reshape(-1).tolist()]
-
-
-class Hos(NamedTuple):
-    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
-
-    scores: Array
-    known: MacroF
-    unknown: Side
-    rounding: float = 2.0**-48
-
-    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
-        """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""
-        xp, start = array_namespace(self.scores), within.indices(self.scores.shape[0])[0]
-        for _, recall, value in self.known.sweep(within):
-            here = self.scores[start : start + recall.shape[0]]
-            accepted = self.unknown.below(xp.searchsorted(self.unknown.scores, here, side="right"))
-            sums = recall, self.unknown.total - accepted
-            value[...] = self.rounded(sums) / 2
-            yield Sweep(*sums, value)
-            start += recall.shape[0]
-
-    def rounded(self, sums: TwoSums) -> Array:
-        """HOS within 4 units in the last place."""
-        xp = array_namespace(sums[0])
-        recall, rejected = sums[0] / max(self.known.occurring, 1), ratio_of(sums[1], self.unknown.total)
-        total = recall + rejected
-        return 2 * recall * rejected / xp.where(total == 0, xp.ones_like(total), total)
-
-    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
-        """HOS in fractions, of ascending places."""
-        right = np.cumsum(to_numpy(self.known.outcomes[: int(places[-1]) + 1]) & 1)[places]
-        rejected = to_numpy(sums[1])
-        changes = np.cumsum(np.append(False, (np.diff(right) != 0) | (np.diff(rejected) != 0)))
-        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
-        values = [
-            self.of_counts(hits, number)
-            for (hits, _), number in zip(self.known.counts_of(places[distinct] + 1), rejected[distinct].tolist())
-        ]
-        return [values[i] for i in place.tolist()]
-
-    def of_counts(self, hits: np.ndarray, rejected: int) -> Fraction:
-        """HOS from the right samples by class and the rejected unknown ones; 0/0 is 0."""
-        hit = np.flatnonzero(hits)
-        recall = _sum_of_fractions(hits[hit], to_numpy(self.known.totals)[hit]) / self.known.occurring
-        unknown = Fraction(rejected, self.unknown.total)
-        return 2 * recall * unknown / (recall + unknown) if recall + unknown else Fraction()
-
-
-Average = MacroF | MicroF | Hos
-
-
-def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, up to a factor common to all thresholds: C is left out of both P and R."""
-    hit = np.flatnonzero(hits)
-    precision, recall = (_sum_of_fractions(hits[hit], totals[hit]) for totals in (accepted, samples))
-    return precision * recall / (precision + recall) if len(hit) else Fraction()
-
-
-def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
-    """Σ counts/totals; fractions with equal denominators are added first."""
-    distinct, place = np.unique(totals, return_inverse=True)
-    sums = count_ids(place.reshape(-1), len(distinct), counts)
-    return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
-
-
-def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
-    """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0."""
-    xp = array_namespace(precision)
-    total, total_rest = _sum_and_rest(precision, recall)
-    divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
-    f = 2 * precision * recall / divisor
-    product, product_rest = _product_and_rest(2 * precision, recall)
-    times, times_rest = _product_and_rest(f, xp.full_like(f, float(num_classes)))
-    back, back_rest = _product_and_rest(times, total)
-    left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
-    return f + left / divisor
-
-
-def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
-
-
-def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a·b rounded, and its rounding error. Source: Dekker's product of halves of 26 bits."""
-    halves = []
-    for x in (a, b):
-        scaled = 134217729.0 * x  # 2^27 + 1
-        high = scaled - (scaled - x)
-        halves.append((high, x - high))
-    (a1, a2), (b1, b2) = halves
-    product = a * b
-    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
