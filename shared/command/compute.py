@@ -10,8 +10,6 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from openworld_metrics.faces.plot import draw
-
 from ..faces.leaderboard import samples_of
 from ..faces.plot import draw, sides_of
 from ..faces.terminal import has_colour, results_text, width

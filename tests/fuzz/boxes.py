@@ -17,8 +17,9 @@ import numpy as np
 from PIL import Image
 
 from openworld_metrics import reading
+from openworld_metrics.faces.summaries import summary
 from openworld_metrics.reading.places import image_size
-from openworld_metrics.suites.detection import evaluate_detections, summary
+from openworld_metrics.suites.detection import evaluate_detections
 from tests.detection import scenes
 from tests.fuzz.contents import damaged_content
 from tests.fuzz.damage import damaged, damaged_bytes_of, damaged_text

@@ -6,6 +6,7 @@ import functools
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from openworld_metrics import METRICS
 from openworld_metrics.answers.saved import as_json
 from openworld_metrics.faces.html import comparison, decisions, headline, notes, numbers, tables, worst
 from openworld_metrics.faces.moving import plotly_of
-from openworld_metrics.faces.page.worker import PageError, Request, compute, explain, look, results
+from openworld_metrics.faces.page.worker import PageError, Request, compute, look, results
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.metric import OF_EVERY_METRIC
 from openworld_metrics.reading.rows.metrics import LAYOUTS
@@ -43,13 +44,27 @@ def check_refusal(result: Any, folder: Path) -> None:
     """Raise unless what is said of an error is short, can be sent, and names no folder of the server."""
     if not isinstance(result, Refused):
         return
-    text = str(result.error) if isinstance(result.error, PageError) else explain(result.error)
+    text = str(result.error)
     json.dumps(text).encode()
     text.encode()
     if len(text) > WORDS_AT_MOST:
         raise BrokenError("a message is too long", len(text))
     if str(folder) in text:
         raise BrokenError("a message names a folder of the server", text)
+
+
+def refusing(call: Callable[[], Any]) -> Callable[[], Any]:
+    """A call of the page's worker, whose errors of the data are refusals; one of ours is not."""
+
+    def attempt() -> Any:
+        try:
+            return call()
+        except PageError as error:
+            if "on our side" in str(error):
+                raise BrokenError("an error of ours", str(error)) from error
+            raise ValueError(str(error)) from error
+
+    return attempt
 
 
 class Call(NamedTuple):
@@ -105,7 +120,7 @@ def run_call(case: Case) -> None:
     """Compute as the endpoint does."""
     value: Call = case.value
     before = json.dumps((value.columns, value.options))
-    outcome = case.attempt(functools.partial(results, value.name, value.columns, value.options))
+    outcome = case.attempt(refusing(functools.partial(results, value.name, value.columns, value.options)))
     check_refusal(outcome, case.folder)
     if json.dumps((value.columns, value.options)) != before:
         raise BrokenError("an input has changed")
@@ -176,7 +191,7 @@ def run_form(case: Case) -> None:
     value: Filled = case.value
     request = Request(value.name, [{}], value.pasted, value.made_of, value.read_as, options=value.options)
     look(request)
-    answers = case.attempt(functools.partial(compute, request))
+    answers = case.attempt(refusing(functools.partial(compute, request)))
     check_refusal(answers, case.folder)
     if isinstance(answers, Refused):
         return

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics.reading.boxes.dataset import class_ids
-
 from ...answers.answer import Answer
 from ...answers.answers import answers_of, results_of
 from ...answers.python import Source
@@ -21,6 +19,7 @@ from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
 from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
+from ...reading.boxes.dataset import class_ids
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, load
 from ...reading.places import unsigned
