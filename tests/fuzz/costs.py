@@ -16,7 +16,7 @@ from openworld_metrics.faces.page.worker import results
 from tests.fuzz.engine import Case, Target
 from tests.fuzz.pages import Call, check_refusal, make_call, refusing
 
-LOWERED = {"MAX_STEPS": 10_000_000}
+LOWERED = {"MAX_STEPS": 60_000_000}
 _LISTS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "accuracyk": ("k_list", lambda i: i + 1),
     "macro_open_f": ("t_list", lambda i: 1 / (i + 2)),

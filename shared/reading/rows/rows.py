@@ -165,6 +165,8 @@ class Rows:
         if models is not None and is_used(models, self.made_of[models.name]):
             names = self.made_of[models.name]
             values = np.asarray(models.take(names, table_of(models, names, self.tables)), dtype=object)
+            if values.ndim != 1:
+                raise ValueError(f"{models.name}: expected one column of names, got {', '.join(names)}")
             missing = blank_rows(values)
             if len(missing):
                 raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
