@@ -28,7 +28,7 @@ TOKENS: Mapping[str, Color] = {
     "d2": Color("#00866b", "#2dd4a7"),
     "d3": Color("#a87400", "#f5c542"),
     "on-known": Color("#ffffff", "#18181b"),  # text on a fill of `known`, and on one of any other data
-    "on-unknown": Color("#1a1a1e", "#1a1a1e"),
+    "on-unknown": Color("#131316", "#131316"),
     "mark": Color("#e9e9ec", "#34343b"),  # the ground of the best numbers
     "bad": Color("#b91c1c", "#fca5a5"),
     "link": Color("#1d4ed8", "#93c5fd"),
@@ -66,9 +66,18 @@ def light(role: str) -> str:
     return TOKENS[token(role)].light
 
 
+def on(role: str) -> str:
+    """The token of text on a fill of a role's colour.
+
+    >>> on("right"), on("unknown")
+    ('on-known', 'on-unknown')
+    """
+    return "on-known" if token(role) in ("known", "ink", "ink2") else "on-unknown"
+
+
 def css(*, system: bool = True) -> str:
-    """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, on a screen that is dark."""
+    """The tokens as CSS variables: light, and dark in `.dark` or, with `system`, where the system is dark."""
     light, dark = (";".join(f"--{name}:{color[i]}" for name, color in TOKENS.items()) for i in (0, 1))
     chosen = f":root{{{light}}}\n.dark{{{dark}}}\n"
-    on_screen = f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
-    return chosen + on_screen if system else chosen
+    of_system = f"@media screen and (prefers-color-scheme:dark){{:root:not(.light){{{dark}}}}}\n"
+    return chosen + of_system if system else chosen
