@@ -97,11 +97,11 @@ test-engines: $(VENV)-engines/installed java
 	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_retries.py tests/cluster/test_batches.py
 
 test-latex: $(VENV)/installed latex
-	$(BIN)/python -m pytest -rs tests/reports/test_tables.py
+	$(BIN)/python -m pytest -rs tests/faces/test_tables.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
-	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/evaluation/test_ultralytics.py tests/evaluation/test_validator.py
+	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/suites/test_ultralytics.py tests/suites/test_validator.py
 
 test-versions:
 	set -e; for python in $(PYTHONS); do \

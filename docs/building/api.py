@@ -21,7 +21,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         "Files and reports",
         "Read and write files; evaluate files or models; tables, figures and pages of results.",
         {
-            "From files or a model to numbers": "openworld_metrics.evaluation",
+            "From files to numbers": "openworld_metrics.suites",
             "Readers of files": "openworld_metrics.reading",
             "Writers": "openworld_metrics.written",
             "Reports": "openworld_metrics.faces.report",
@@ -33,6 +33,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         "Other libraries for evaluation and training, scores of logits, and clusters.",
         {
             "transformers.Trainer": "openworld_metrics.integrations",
+            "Ultralytics": "openworld_metrics.integrations.ultralytics",
             "torchmetrics and Lightning": "openworld_metrics.integrations.torchmetrics",
             "anomalib": "openworld_metrics.integrations.anomalib",
             "evaluate.evaluator": "openworld_metrics.integrations.evaluators",

@@ -12,7 +12,6 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..faces.report.anomaly import write_anomaly_report
 from ..faces.report.frame import check_report_folder
-from ..faces.report.intervals import Numbers, numbers_of_runs, with_image_intervals
 from ..faces.summaries import check_ending, described, save_anomaly_results
 from ..faces.terminal import aligned, comparison_text, has_colour, joined, printed, quiet, results_text, strong, width
 from ..metric.numbers import number_text, with_arrow
@@ -22,6 +21,7 @@ from ..reading.maps.maps import WAYS, file_problems
 from ..reading.maps.pairing import list_models
 from ..suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps, images_table, needs_masks
 from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
+from ..suites.intervals import Numbers, numbers_of_runs, with_image_intervals
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing

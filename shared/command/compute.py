@@ -116,8 +116,6 @@ def compute(
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     if plot is not None and GROUPS in places:
         raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
-    if not files and "predictions" not in places:
-        raise click.UsageError(_example(name))
     score = named_score(places)
     check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     if report is not None:
@@ -133,6 +131,8 @@ def compute(
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     metric.keeps_samples = save_samples
     warn_of_idle_options(metric, shows_intervals=on_terminal() or report is not None or plot is not None)
+    if not files and "predictions" not in places:
+        raise click.UsageError(_example(name))
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         reading = _read(name, files, places, flip=flip, leave_out=leave_out)
         _add(metric, reading, score)

@@ -18,7 +18,7 @@ import numpy as np
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
 from ..extras import extra
 from ..metric.numbers import number_text
-from .palette import DASHES, TOKENS, token
+from .palette import DASHES, TOKENS, on, token
 
 INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
 STYLE: dict[str, Any] = {
@@ -47,13 +47,12 @@ STYLE: dict[str, Any] = {
 _DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2.5)), "dot": (0, (1, 1.5))}
 _PALE, _FILL = 0.35, 0.75  # opacity of bars that are not above the threshold, and of the others
 _SHADE = 0.5  # of a cell of a matrix that has a whole row
-_BLACK = "#0a0a0a"  # on orange and yellow, in either theme
 _LEGIBLE = 0.03  # fraction of a bar that has room for a character
 WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side by side
 _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
 _LEGEND, _ROW = 20, 34  # height of a legend below, and of a row of bars or of a matrix
 _LARGE = 1e300  # where the arithmetic of axes ends
-_VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name != "ground"}
+_VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
 
 
 @contextmanager
@@ -218,7 +217,7 @@ def draw_bars(axes: Any, figure: Bars) -> None:
             color = TOKENS[token(role)].light
             axes.barh(row, count / total, left=left / total, height=0.7, color=color, linewidth=0)
             if count / total > _LEGIBLE * (1 + len(f"{count:,}")):
-                shade = "#ffffff" if token(role) in ("known", "ink2", "d1") else _BLACK
+                shade = TOKENS[on(role)].light
                 at = (left + count / 2) / total
                 axes.text(at, row, f"{count:,}", ha="center", va="center", color=shade, fontweight="bold")
             left += count

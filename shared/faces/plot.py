@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..answers.answer import Curves, Histogram, Series
+from ..answers.answer import Answer, Curves, Histogram, Series
 from ..answers.thresholds import shown_threshold
 from ..arrays.arrays import to_numpy
 from ..extras import extra
@@ -23,7 +23,7 @@ from ..ranking.prepared import PreparedSides
 from ..ranking.roc import roc_curve
 from ..written.files import write_file
 from ..written.results import KINDS, direction, direction_of
-from .drawing import draw_curves, draw_histogram, drawable, edges_of, lines_of, styled
+from .drawing import draw_curves, draw_figure, draw_histogram, drawable, edges_of, lines_of, styled
 from .numbers import interval, number, typographic
 from .palette import TOKENS
 from .terminal import NO_DIFFERENCE
@@ -90,6 +90,38 @@ def draw(name: str, results: Mapping[str, Any], sides: Sides | None, path: Path)
         if keys:
             _draw_rates(figure.add_subplot(rows[-1]), results, keys, kinds)
         save_figure(figure, path)
+
+
+def draw_answer(answer: Answer, path: Path) -> None:
+    """Plot an answer: its figures, and the rates of the model shown with their intervals.
+
+    path: of a file whose ending matplotlib knows (.png, .pdf, .svg)
+    Raises ValueError for another ending, OSError for a file that cannot be written, which stays as it is.
+    """
+    check_picture(path)
+    rates = {
+        each.key: each for each in answer.numbers.get(answer.model, ()) if each.share and not math.isnan(each.value)
+    }
+    place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+    rows = -(-len(answer.figures) // 2)
+    heights = [3.3] * rows + [0.45 + 0.27 * len(rates)] * bool(rates)
+    with styled() as canvas:
+        drawn = canvas(figsize=(_WIDTH, sum(heights or [1]) + 0.4), layout="constrained", dpi=_DPI)
+        title = ": ".join(filter(None, [answer.metric, answer.model]))
+        drawn.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+        panels = drawn.add_gridspec(len(heights) or 1, 2, height_ratios=heights or [1])
+        for at, figure in enumerate(answer.figures):
+            axes = drawn.add_subplot(panels[at // 2, at % 2])
+            draw_figure(axes, figure, answer.decisions, place)
+            axes.set_title(" · ".join(filter(None, [figure.title, figure.note])))
+        if rates:
+            results = {key: each.value for key, each in rates.items()}
+            for key, each in rates.items():
+                if each.interval is not None:
+                    results |= {f"{key}_low": each.interval[0], f"{key}_high": each.interval[1]}
+            kinds = {key: {"higher": each.higher, "rate": True} for key, each in rates.items()}
+            _draw_rates(drawn.add_subplot(panels[-1, :]), results, [*rates], kinds)
+        save_figure(drawn, path)
 
 
 def histogram_of(

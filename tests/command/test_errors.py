@@ -14,9 +14,9 @@ from tests.conftest import Run
 
 WRONG = {
     "no such command": (["conpute"], "No such command 'conpute'"),
-    "no such metric": (["compute", "opnauc"], "'opnauc' is not one of 'accuracyk'"),
+    "no such metric": (["compute", "opnauc"], "got 'opnauc'; did you mean 'openauc'\\?"),
     "no such flag": (["compute", "openauc", "--refs", "x.npy"], "No such option"),
-    "no columns": (["compute", "openauc"], "expected at least one sample, got none"),
+    "no columns": (["compute", "openauc"], "expected files, as in openworld-metrics compute openauc table.csv, or: "),
     "no such file": (["compute", "accuracyk", "--predictions", "none.npy"], "none.npy: No such file or directory"),
     "a folder": (["compute", "accuracyk", "--predictions", "folder.npy"], "folder.npy: Is a directory"),
     "another ending": (["compute", "accuracyk", "--predictions", "x.pkl"], "x.pkl: expected a file ending in .csv"),

@@ -27,6 +27,7 @@ from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import as_side
 from tests import cases
 from tests.conftest import Run
+from tests.faces.report.test_answer import an_answer
 
 pytest.importorskip("matplotlib")
 
@@ -230,3 +231,13 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     table = compare("ood_bench", [0.1, 0.4, 0.3, 0.9], [0.2, 0.1, 0.4, 0.3], references=[0, 0, 1, 1], n_resamples=5)
     draw_differences(table, tmp_path / "forest.svg", title="a$1 − b$2", models=(r"$\q$", "_b"))
     assert (tmp_path / "forest.svg").exists()
+
+
+def test_an_answer_is_drawn(figures: list[Any]) -> None:
+    plot.draw_answer(an_answer(), Path("x.svg"))
+    *drawn, rates = figures[0].axes
+    assert [axes.get_title(loc="left") for axes in drawn] == ["Scores · all sets pooled", "ROC", "Fates", "Confusions"]
+    assert [text.get_text() for text in rates.get_yticklabels()] == ["auroc ↑", "fpr95tpr ↓"]
+    assert [text.get_text() for text in rates.texts] == ["0.900  [0.800, 0.950]", "0.123"]
+    assert drawn[0].get_lines()[0].get_xdata()[0] == 0.25  # the first of the common thresholds
+    assert drawn[1].get_lines()[-1].get_xydata().tolist() == [[50 / 542, 600 / 714]]

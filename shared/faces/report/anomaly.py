@@ -19,35 +19,14 @@ from ...reading.maps.layouts import TITLES
 from ...reading.maps.maps import MapAndMask, map_reader, reading_options
 from ...reading.progress import progress_bar
 from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
+from ...suites.intervals import ENDS, Numbers, report_numbers
 from ...written.files import write_file
 from ..drawing import NARROW
 from ..numbers import number, typographic
 from ..plot import histogram_of
+from . import frame
 from .detection import difference_of, ends_of, rows_of
-from .frame import (
-    Block,
-    Picture,
-    Section,
-    Tile,
-    bars,
-    card,
-    chart,
-    check_report_folder,
-    details,
-    facts,
-    filter_key,
-    fold,
-    grid,
-    headline,
-    keys,
-    matrix,
-    names_beside,
-    page_html,
-    table,
-    text,
-    tiles,
-)
-from .intervals import ENDS, Numbers, report_numbers
+from .frame import Block, Picture, Section, Tile
 from .pictures import heat_url, outline, outline_size, photograph
 
 _CALLED = ("called anomalous", "called normal")
@@ -130,7 +109,7 @@ def write_anomaly_report(
     """
     folder = Path(folder)
     runs = [run] if other is None else [run, other]
-    check_report_folder(folder, [run.listed.data_folder, *(each.listed.folder for each in runs)])
+    frame.check_report_folder(folder, [run.listed.data_folder, *(each.listed.folder for each in runs)])
     models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
     numbers = report_numbers(run, other, comparison) if numbers is None else numbers
     names = [model.name for model in models]
@@ -139,17 +118,17 @@ def write_anomaly_report(
         _curves_section(models),
         _images_section(models, images, progress=progress),
         _categories_section(numbers, names),
-        details(
+        frame.details(
             {
                 "All numbers, six digits": [_all_numbers(numbers, names)],
                 "All numbers by category": _all_by_category(numbers, names),
                 "What the numbers mean": [_meanings(numbers)],
-                "Options and versions": [facts({**_options(run), "intervals": numbers.intervals})],
+                "Options and versions": [frame.facts({**_options(run), "intervals": numbers.intervals})],
             }
         ),
     ]
     title = f"Anomaly maps of {run.listed.data_folder.resolve().name}"
-    html = page_html(title, "openworld-metrics anomaly", _lines(run, names), _headline(numbers, names), sections)
+    html = frame.page_html(title, "openworld-metrics anomaly", _lines(run, names), _headline(numbers, names), sections)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / "index.html", html)
     return folder / "index.html"
@@ -206,7 +185,7 @@ def _headline(numbers: Numbers, names: Sequence[str]) -> Block:
     if numbers.of_images_only:
         note = "; ".join(filter(None, [note, "--confidence-level 0.95 gives the other numbers intervals, too"]))
     rows = _differences(numbers, names)
-    return headline(leading, names if rows else (), rows, note=note)
+    return frame.headline(leading, names if rows else (), rows, note=note)
 
 
 def _differences(numbers: Numbers, names: Sequence[str]) -> list[Difference]:
@@ -237,7 +216,7 @@ def _decisions_section(model: Model) -> Section:
     )
     (detected, missed), (alarms, kept) = counts
     every = "All images" if len(groups) == 1 else "Both" if len(groups) == 2 else f"All {len(groups)}"
-    cards = [card(matrix(drawn), title=every)]
+    cards = [frame.card(frame.matrix(drawn), title=every)]
     if len(groups) <= _FULL:
         cards += [_card_of(model, group) for group in groups]
     else:
@@ -250,10 +229,10 @@ def _decisions_section(model: Model) -> Section:
     )
     if len({group.partition("/")[0] for group in groups}) < len(groups):
         lead += " Normal images count once in each group of their category, at its threshold."
-    blocks = [grid(*cards, columns=min(3, len(cards)))]
+    blocks = [frame.grid(*cards, columns=min(3, len(cards)))]
     if len(groups) > _FULL:
-        each_of = grid(*(_card_of(model, group) for group in groups), columns=3)
-        blocks.append(fold(f"Each of the {len(groups)} categories", each_of))
+        each_of = frame.grid(*(_card_of(model, group) for group in groups), columns=3)
+        blocks.append(frame.fold(f"Each of the {len(groups)} categories", each_of))
     return Section("Decisions", "Decisions", blocks, lead)
 
 
@@ -267,7 +246,7 @@ def _card_of(model: Model, group: str) -> Block:
     ]
     drawn.append(_bar(model, group, "normal", model.images(group, False)))
     at = model.threshold_text(group)
-    return card(*drawn, title=group, note=f"anomalous if score > {at}" if at else "")
+    return frame.card(*drawn, title=group, note=f"anomalous if score > {at}" if at else "")
 
 
 def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> Block:
@@ -280,7 +259,7 @@ def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> Bloc
     worst = sorted(groups, key=share, reverse=True)[:_WORST]
     drawn = [_bar(model, group, group, model.images(group, anomalous)) for group in worst]
     title = "Most defects missed" if anomalous else "Most false alarms"
-    return card(*drawn, title=title, note=f"{len(worst)} of {len(groups)} categories")
+    return frame.card(*drawn, title=title, note=f"{len(worst)} of {len(groups)} categories")
 
 
 def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> Block:
@@ -289,19 +268,19 @@ def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> 
     anomalous = any(image.anomalous for image in images)
     words, other, role = ("found", "missed", "unknown") if anomalous else ("false alarms", "called normal", "known")
     drawn = Bars(name, [name], [words, other], [role, f"{role}-soft"], [[called, len(images) - called]])
-    return bars(drawn, notes=[f"{called:,} of {len(images):,} {words}"], thin=True, legend=False)
+    return frame.bars(drawn, notes=[f"{called:,} of {len(images):,} {words}"], thin=True, legend=False)
 
 
 def _curves_section(models: Sequence[Model]) -> Section:
     """The models' curves and the scores of images in each group, folded if there are many."""
     groups = models[0].run.groups
-    grids = {group: grid(*_cards(group, models), columns=4) for group in groups}
+    grids = {group: frame.grid(*_cards(group, models), columns=4) for group in groups}
     if len(groups) == 1:
         blocks = [*grids.values()]
     elif len(groups) <= _OPEN:
-        blocks = [block for group, own in grids.items() for block in (text(group, kind="title"), own)]
+        blocks = [block for group, own in grids.items() for block in (frame.text(group, kind="title"), own)]
     else:
-        blocks = [fold(group, own) for group, own in grids.items()]
+        blocks = [frame.fold(group, own) for group, own in grids.items()]
     lead = f"Every distinct score is a threshold. Histograms: scores of {models[0].name}, with its threshold as a line."
     if len(models) > 1:
         lead = f"Solid: {models[0].name}. Dashed: {models[1].name}. {lead}"
@@ -329,8 +308,8 @@ def _cards(group: str, models: Sequence[Model]) -> list[Block]:
         if series:
             values = f"{key} {' · '.join(_value(model, group, key) for model, _ in drawn)}"
             curves = Curves(title, (across, ""), series, diagonal=reach == 1)
-            drawing = chart(curves, name=f"{group}: {title.lower()}, {values}", width=NARROW)
-            cards.append(card(drawing, title=title, note=values))
+            drawing = frame.chart(curves, name=f"{group}: {title.lower()}, {values}", width=NARROW)
+            cards.append(frame.card(drawing, title=title, note=values))
     return cards + _scores_card(group, models[0])
 
 
@@ -359,8 +338,8 @@ def _scores_card(group: str, model: Model) -> list[Block]:
         for role, anomalous in (("known", False), ("unknown", True))
     }
     drawn = histogram_of(sides, ("normal", "anomalous"), title="Scores of images", unit="score of an image", bins=_BINS)
-    drawing = chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
-    return [card(drawing, title=drawn.title)]
+    drawing = frame.chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
+    return [frame.card(drawing, title=drawn.title)]
 
 
 def _value(model: Model, group: str, key: str) -> str:
@@ -390,7 +369,7 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     drawn.sort(key=lambda pair: (order.index(pair[0].kind), pair[0].rank, pair[0].group))
     if not drawn:
         fine = "Every image is judged correctly, and of no defect less than half is above the threshold."
-        return Section("Images", "Images judged worst", [text(fine)])
+        return Section("Images", "Images judged worst", [frame.text(fine)])
     filters = {kind: name for kind, name in KINDS.items() if any(worst.kind == kind for worst, _ in drawn)}
     groups = dict.fromkeys(worst.group for worst, _ in drawn)
     defects = dict.fromkeys(worst.image.image.defect for worst, _ in drawn if worst.image.anomalous)
@@ -401,7 +380,7 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     if any(model.threshold(group, "pixel") is not None for group in model.run.groups):
         legend.append(("flagged", "score > threshold of pixels", ""))
     legend.append(("scale", "score, low to high", ""))
-    blocks = [keys(legend, "line"), tiles([tile for _, tile in drawn], filters, wide=True)]
+    blocks = [frame.keys(legend, "line"), frame.tiles([tile for _, tile in drawn], filters, wide=True)]
     return Section("Images", "Images judged worst", blocks, _images_lead(models, drawn))
 
 
@@ -534,7 +513,7 @@ def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
 
 def _key(what: str, name: str) -> str:
     """A name as one word, for a filter, which no kind of error is."""
-    return f"{what}-{filter_key(name)}"
+    return f"{what}-{frame.filter_key(name)}"
 
 
 def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
@@ -554,7 +533,7 @@ def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
         pairs = own if other is None else [list(pair) for pair in zip(own, column(other, key))]
         columns[with_arrow(key, numbers.higher(key))] = pairs
     titles = [*columns][2:]
-    drawn = table(columns, "By category", meters=titles, minor=["images", *titles[2:]], first=int(several))
+    drawn = frame.table(columns, "By category", meters=titles, minor=["images", *titles[2:]], first=int(several))
     lead = "" if other is None else f"The upper bar is {names[0]}, the lower {names[1]}. "
     lead += "The mean gives each category the same weight." if several else ""
     return Section("Categories", "By category", [drawn], lead)
@@ -563,7 +542,7 @@ def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
 def _all_numbers(numbers: Numbers, names: Sequence[str]) -> Block:
     """Every rate with its interval; for two models, also the difference with its interval."""
     own_keys = numbers.keys
-    names = names_beside(names, ("key", "difference", "p_value"))
+    names = frame.names_beside(names, ("key", "difference", "p_value"))
     own = [
         (numbers.results[key], *(numbers.results.get(f"{key}_{end}") for end in ("low", "high"))) for key in own_keys
     ]
@@ -577,7 +556,7 @@ def _all_numbers(numbers: Numbers, names: Sequence[str]) -> Block:
         columns["difference"] = [ends.get(key) for key in own_keys]
         columns["p_value"] = [rows.get(key, {}).get("p_value") for key in own_keys]
     shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    return table(shown, "All numbers", minor=["p_value"], digits=6)
+    return frame.table(shown, "All numbers", minor=["p_value"], digits=6)
 
 
 def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:
@@ -589,14 +568,14 @@ def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:
         keys_of = [key for key, column in columns.items() if not any(isinstance(x, (dict, list)) for x in column)]
         for start in range(0, len(groups.get("group", ())), _BESIDE):
             shown = range(start, min(start + _BESIDE, len(groups["group"])))
-            part: dict[str, list[Any]] = {names_beside([name], groups["group"])[0]: keys_of}
+            part: dict[str, list[Any]] = {frame.names_beside([name], groups["group"])[0]: keys_of}
             for at in shown:
                 part[groups["group"][at]] = [columns[key][at] for key in keys_of]
-            tables.append(table(part, f"{name}, by category", digits=6))
+            tables.append(frame.table(part, f"{name}, by category", digits=6))
     return tables
 
 
 def _meanings(numbers: Numbers) -> Block:
     """The keys and thresholds of the results with their meanings."""
     own = [*numbers.keys, *(key for key in numbers.results["groups"] if key.endswith("_threshold"))]
-    return facts({key: words for key in dict.fromkeys(own) if (words := meaning(key))})
+    return frame.facts({key: words for key in dict.fromkeys(own) if (words := meaning(key))})

@@ -10,29 +10,9 @@ from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image
 from ...metric.numbers import with_arrow
 from ..drawing import value_at
 from ..numbers import threshold_shown, typographic
+from . import frame
 from .detection import LEGEND
-from .frame import (
-    Block,
-    Picture,
-    Section,
-    Tile,
-    bars,
-    card,
-    chart,
-    code,
-    details,
-    facts,
-    filter_key,
-    grid,
-    headline,
-    keys,
-    matrix,
-    page_html,
-    table,
-    text,
-    tiles,
-    verdict,
-)
+from .frame import Block, Picture, Section, Tile
 from .pictures import picture_of
 
 _SENTENCES = 5  # on rivals; more are in the table
@@ -64,7 +44,7 @@ def report_html(
         _details(answer),
     ]
     facts_shown = lines or [answer.question, answer.data]
-    return page_html(shown, command, facts_shown, _headline(answer), sections, date=date)
+    return frame.page_html(shown, command, facts_shown, _headline(answer), sections, date=date)
 
 
 def _headline(answer: Answer) -> Block:
@@ -73,7 +53,7 @@ def _headline(answer: Answer) -> Block:
     leading = [own[key] for key in answer.leading if key in own][:3]
     pairs = {(row.first, row.second) for row in answer.differences}
     names = next(iter(pairs)) if len(pairs) == 1 and len(answer.models) == 2 else ()
-    return headline(
+    return frame.headline(
         leading,
         names,
         answer.differences if names else (),
@@ -98,7 +78,7 @@ def table_of(own: Table) -> Block:
     names = {name: with_arrow(name, own.higher.get(name)) for name in own.columns}
     columns = {names[name]: _with_intervals(own, name) for name in own.columns}
     best = [(row, names[name]) for row, name in own.best]
-    return table(columns, own.title, best=best, first=own.first)
+    return frame.table(columns, own.title, best=best, first=own.first)
 
 
 def _with_intervals(own: Table, name: str) -> list[Any]:
@@ -128,15 +108,17 @@ def _decisions_section(decisions: Decisions | None) -> Section:
     ]
     roles = [[decisions.roles.get(row, "unknown")] * len(columns) for row in decisions.table]
     notes = [f"{sum(count or 0 for count in row):,}" for row in counts]
-    counted = matrix(Matrix("Decisions", list(decisions.table), columns, counts, roles=roles, notes=notes))
+    counted = frame.matrix(Matrix("Decisions", list(decisions.table), columns, counts, roles=roles, notes=notes))
     promises = [
         words.replace("{threshold}", threshold_shown(decisions.thresholds[decisions.presets[name]]))
         for name, words in decisions.promises.items()
         if name in decisions.presets
     ]
-    cards = [card(counted), card(_rates(decisions, place))]
+    cards = [frame.card(counted), frame.card(_rates(decisions, place))]
     lead = " ".join(filter(None, [f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}.", decisions.note]))
-    return Section("Decisions", "Decisions", [grid(*cards), text(*promises, kind="small quiet promise")], lead)
+    return Section(
+        "Decisions", "Decisions", [frame.grid(*cards), frame.text(*promises, kind="small quiet promise")], lead
+    )
 
 
 def _rates(decisions: Decisions, place: int) -> Block:
@@ -149,22 +131,22 @@ def _rates(decisions: Decisions, place: int) -> Block:
     for name in (*decisions.rates, *decisions.values):
         columns[name] = [value_at(decisions, name, at) for at in presets.values()]
     if len(presets) > 1:
-        return table(columns, "Rates at common thresholds")
+        return frame.table(columns, "Rates at common thresholds")
     only = {"rate": list(columns)[2:], "value": [column[0] for column in list(columns.values())[2:]]}
-    return table(only, "Rates at the threshold")
+    return frame.table(only, "Rates at the threshold")
 
 
 def _figures_section(answer: Answer) -> Section:
     """The figures of the model shown, at the first of the common thresholds."""
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
-    cards = [card(_drawn(figure, answer.decisions, place), title=figure.title) for figure in answer.figures]
-    return Section("Figures", "Figures", [grid(*cards, columns=3 if len(cards) > 2 else 2)] if cards else [])
+    cards = [frame.card(_drawn(figure, answer.decisions, place), title=figure.title) for figure in answer.figures]
+    return Section("Figures", "Figures", [frame.grid(*cards, columns=3 if len(cards) > 2 else 2)] if cards else [])
 
 
 def _drawn(figure: Figure, decisions: Decisions | None, place: int) -> Block:
     if isinstance(figure, Bars):
-        return bars(figure)
-    return matrix(figure) if isinstance(figure, Matrix) else chart(figure, decisions, place)
+        return frame.bars(figure)
+    return frame.matrix(figure) if isinstance(figure, Matrix) else frame.chart(figure, decisions, place)
 
 
 def _images_section(images: Sequence[Image]) -> Section:
@@ -173,15 +155,19 @@ def _images_section(images: Sequence[Image]) -> Section:
         return Section("Images", "Images", [])
     roles = {box.role for image in images for box in image.boxes}
     legend = [entry for entry in LEGEND if entry[0] in roles]
-    shown = [Tile(image.name, [image.said] if image.said else [], [picture_of(image)]) for image in images]
-    blocks = [*([keys(legend, "line")] if legend else []), tiles(shown)]
+    filters = {role: words[:1].upper() + words[1:] for role, words, _ in legend if role not in ("right", "object")}
+    shown = []
+    for image in images:
+        kinds = {box.role for box in image.boxes} & {*filters}
+        shown.append(Tile(image.name, [image.said] if image.said else [], [picture_of(image)], sorted(kinds)))
+    blocks = [*([frame.keys(legend, "line")] if legend else []), frame.tiles(shown, filters)]
     return Section("Images", "Images with the most errors", blocks, "Press one to enlarge it.")
 
 
 def _worst_section(worst: Worst) -> Section:
     """Samples of a side: a table or, with pictures, tiles with a filter for each outcome."""
     if not worst.pictures:
-        return Section(worst.title, worst.title, [table(worst.columns, worst.title)], worst.note)
+        return Section(worst.title, worst.title, [frame.table(worst.columns, worst.title)], worst.note)
     names = next(iter(worst.columns.values()))
     outcomes = worst.columns.get("outcome", [""] * len(names))
     rest = {
@@ -191,10 +177,12 @@ def _worst_section(worst: Worst) -> Section:
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
         more = ", ".join(f"{key.replace('_', ' ')} {column[place]}" for key, column in rest.items())
         lines = [line for line in (outcomes[place], more) if line]
-        kinds = [filter_key(outcomes[place])] if outcomes[place] else []
+        kinds = [frame.filter_key(outcomes[place])] if outcomes[place] else []
         shown.append(Tile(str(name), lines, [Picture(picture, f"{name}: {', '.join(lines)}", (1, 1))], kinds))
-    filters = {filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome}
-    return Section(worst.title, worst.title, [tiles(shown, filters)], worst.note)
+    filters = {
+        frame.filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome
+    }
+    return Section(worst.title, worst.title, [frame.tiles(shown, filters)], worst.note)
 
 
 def _details(answer: Answer) -> Section:
@@ -202,17 +190,17 @@ def _details(answer: Answer) -> Section:
     call = answer.call
     if len(call) > MAX_CALL:
         call = f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
-    paper = [text(answer.sentence)] if answer.sentence else []
-    paper += [code(answer.citation)] if answer.citation else []
+    paper = [frame.text(answer.sentence)] if answer.sentence else []
+    paper += [frame.code(answer.citation)] if answer.citation else []
     titles = {"Comparison, six digits": [_differences(answer.differences)] if answer.differences else []}
-    return details(
+    return frame.details(
         {
             "All numbers, six digits": [_all_numbers(answer)],
             **titles,
             "What the numbers mean": _meanings(answer.numbers.get(answer.model, ())),
-            "In Python": [code(call)] if call else [],
+            "In Python": [frame.code(call)] if call else [],
             "For a paper": paper,
-            "Signature": [code(answer.signature)] if answer.signature else [],
+            "Signature": [frame.code(answer.signature)] if answer.signature else [],
         }
     )
 
@@ -230,7 +218,7 @@ def _all_numbers(answer: Answer) -> Block:
     thresholds = [own[answer.model].threshold if answer.model in own else "" for own in by_key.values()]
     if any(thresholds):
         columns["score >"] = [threshold_shown(each) or None for each in thresholds]
-    return table(columns, "All numbers", digits=6)
+    return frame.table(columns, "All numbers", digits=6)
 
 
 def _value(number: Number | None) -> Any:
@@ -249,11 +237,11 @@ def _differences(rows: Sequence[Difference]) -> Block:
         columns["models"] = [f"{row.first} vs {row.second}" for row in rows]
     columns["difference"] = [(row.difference, row.low, row.high) for row in rows]
     columns["p"] = [row.p_value for row in rows]
-    columns["verdict"] = [verdict(row) for row in rows]
-    return table(columns, "Comparison", digits=6)
+    columns["verdict"] = [frame.verdict(row) for row in rows]
+    return frame.table(columns, "Comparison", digits=6)
 
 
 def _meanings(numbers: Sequence[Number]) -> list[Block]:
     """The keys with their meanings, where they have one."""
     own: Mapping[str, str] = {number.key: number.meaning for number in numbers if number.meaning}
-    return [facts(own)] if own else []
+    return [frame.facts(own)] if own else []

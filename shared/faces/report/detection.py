@@ -22,25 +22,8 @@ from ...suites.image_errors import FOUND, OBJECT, OF_NO_OBJECT, DetectionErrors,
 from ...written.files import write_file
 from ...written.results import KINDS
 from ..numbers import percent
-from .frame import (
-    Block,
-    Section,
-    Tile,
-    bars,
-    card,
-    details,
-    facts,
-    filter_key,
-    grid,
-    headline,
-    keys,
-    matrix,
-    names_beside,
-    page_html,
-    table,
-    text,
-    tiles,
-)
+from . import frame
+from .frame import Block, Section, Tile
 from .pictures import photograph, picture_of
 
 MOST = 60  # the most boxes to draw; more would hide the image
@@ -86,7 +69,7 @@ _WORDS = {
     ("unknown", MISSED): "unknown, missed",
     ("known", MISSED): "known, missed",
 }
-_FILTERS = {filter_key(word): word[:1].upper() + word[1:] for word in (*_WORDS.values(), *OF_NO_OBJECT)}
+_FILTERS = {frame.filter_key(word): word[:1].upper() + word[1:] for word in (*_WORDS.values(), *OF_NO_OBJECT)}
 LEGEND = (
     ("unknown", "unknown, called known", ""),
     ("rejected", "known, called unknown", ""),
@@ -146,19 +129,19 @@ def write_report(
         _images_section(first, dataset, labels, first.worst(images), progress),
         _examples_section(first, dataset, labels),
         _classes_section(first, labels),
-        details(
+        frame.details(
             {
                 "Kinds of errors": _kinds(results["openset_metrics"], first),
                 "All columns by class": [_all_of_classes(first, labels)],
                 "All numbers, six digits": [_all_numbers(results, names)],
-                "Options and versions": [facts({**_options(options), "signature": str(results["signature"])})],
+                "Options and versions": [frame.facts({**_options(options), "signature": str(results["signature"])})],
             }
         ),
     ]
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
     lines += [] if any(error.says_unknown for error in errors.values()) else [_CLOSED_SET]
     head = _headline(detections, results, names, options)
-    html = page_html("Open-set detection", "openworld-metrics detect", lines, head, sections)
+    html = frame.page_html("Open-set detection", "openworld-metrics detect", lines, head, sections)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_file(page, html)
     return page
@@ -181,7 +164,7 @@ def _headline(detections: Detections, results: Results, names: Sequence[str], op
     openset, kinds = results["openset_metrics"], results.get(KINDS, {})
     words = {key: meaning for key, meaning in _HEADLINES["mAP" not in openset].items() if key in openset}
     if not words:
-        return headline([])
+        return frame.headline([])
     wanting = f"{next(iter(words))}_low" not in openset
     hint = _HINT if wanting else ""
     if wanting and _is_small(detections, options):
@@ -201,7 +184,7 @@ def _headline(detections: Detections, results: Results, names: Sequence[str], op
     for row in rows_of(results.get("comparison", {})):
         way = higher(row["key"]) if row["key"] not in KEYS_OF_TABLES else None
         rows.append(difference_of(row, names, way))
-    return headline(numbers, names if rows else (), rows, hint=hint)
+    return frame.headline(numbers, names if rows else (), rows, hint=hint)
 
 
 def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
@@ -242,10 +225,10 @@ def difference_of(row: Mapping[str, Any], names: Sequence[str], higher: bool | N
 def _fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str]) -> Section:
     """Bars of what known and unknown objects were called, and the known classes that unknown objects were called."""
     first = next(iter(errors.values()))
-    cards = [card(*(block for side in _SIDES for block in _bars(errors, side)))]
+    cards = [frame.card(*(block for side in _SIDES for block in _bars(errors, side)))]
     if first.confused:
         cards.append(_confusions(first, names))
-    return Section("Errors", "Where the objects went", [grid(*cards, columns=len(cards))], _fates_said(first))
+    return Section("Errors", "Where the objects went", [frame.grid(*cards, columns=len(cards))], _fates_said(first))
 
 
 def _bars(errors: Mapping[str, DetectionErrors], side: str) -> list[Block]:
@@ -253,8 +236,8 @@ def _bars(errors: Mapping[str, DetectionErrors], side: str) -> list[Block]:
     title, fates = f"{side.capitalize()} objects", [fate for of, fate in FATES if of == side]
     rows = [title] if len(errors) == 1 else list(errors)
     counts = [[one.fates[side, fate] for fate in fates] for one in errors.values()]
-    drawn = bars(Bars(title, rows, fates, [_ROLES[fate] for fate in fates], counts), unit="objects")
-    return [drawn] if len(errors) == 1 else [text(title, kind="title"), drawn]
+    drawn = frame.bars(Bars(title, rows, fates, [_ROLES[fate] for fate in fates], counts), unit="objects")
+    return [drawn] if len(errors) == 1 else [frame.text(title, kind="title"), drawn]
 
 
 def _fates_said(errors: DetectionErrors) -> str:
@@ -288,14 +271,16 @@ def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
     if len(rows) <= _MATRIX and len(columns) <= _MATRIX and len({*called.values()}) == len(called):
         counts = [[errors.confused.get((row, column), 0) for column in columns] for row in rows]
         names_of, heads = ([called[label] for label in labels] for labels in (rows, columns))
-        return card(matrix(Matrix(what, names_of, heads, counts, shares=False)), title=title, note=f"({note})")
+        return frame.card(
+            frame.matrix(Matrix(what, names_of, heads, counts, shares=False)), title=title, note=f"({note})"
+        )
     most = sorted(errors.confused.items(), key=lambda entry: (-entry[1], entry[0]))[:_MATRIX]
     pairs: dict[str, list[Any]] = {
         "unknown object": [called[row] for (row, _), _ in most],
         "called": [called[column] for (_, column), _ in most],
         "objects": [count for _, count in most],
     }
-    return card(table(pairs, what), title=title, note=f"(most frequent of {note})")
+    return frame.card(frame.table(pairs, what), title=title, note=f"(most frequent of {note})")
 
 
 def _decisions_section(errors: DetectionErrors) -> Section:
@@ -319,7 +304,7 @@ def _decisions_section(errors: DetectionErrors) -> Section:
     cells = [["known" if (i, j) in right else roles[j] for j in range(len(roles))] for i in range(len(rows))]
     drawn = Matrix("Decisions", [*rows], _DECISIONS, [*rows.values()], roles=cells, right=right, notes=notes)
     lead = "Each object once, by what it was called. Framed cells are right; badly placed boxes may be misnamed, too."
-    return Section("Decisions", "Decisions", [grid(card(matrix(drawn)), columns=1)], lead)
+    return Section("Decisions", "Decisions", [frame.grid(frame.card(frame.matrix(drawn)), columns=1)], lead)
 
 
 def _images_section(
@@ -341,13 +326,13 @@ def _images_section(
         if len(image.boxes) < len(boxes):
             lines.append(f"{len(image.boxes)} of {len(boxes):,} boxes are drawn")
         title = f"{dataset.names[row]} · {number} {'error' if number == 1 else 'errors'}"
-        shown.append(Tile(title, lines, [picture_of(image)], [filter_key(word) for word in ordered]))
+        shown.append(Tile(title, lines, [picture_of(image)], [frame.filter_key(word) for word in ordered]))
     if not shown:
-        return Section("Images", "Images", [text("No image has an error.")])
+        return Section("Images", "Images", [frame.text("No image has an error.")])
     fine = int((errors.errors == 0).sum())
     lead = f"The {len(shown)} worst of {len(errors.errors):,}, most errors first"
     lead += f"; {fine:,} without an error." if fine else "."
-    blocks = [keys(LEGEND, "line"), tiles(shown, _FILTERS)]
+    blocks = [frame.keys(LEGEND, "line"), frame.tiles(shown, _FILTERS)]
     return Section("Images", "Images with the most errors", blocks, f"{lead} Press one to enlarge it.")
 
 
@@ -358,7 +343,7 @@ def _examples_section(errors: DetectionErrors, dataset: Dataset, names: Mapping[
         image = image_with_boxes(dataset, row, boxes, names, kind, *_SIZES[0][1])
         shown.append(Tile(kind, [dataset.names[row]], [picture_of(image)]))
     lead = "The most confident false positive of each kind, and the largest missed object."
-    return Section("Examples", "One error of each kind", [tiles(shown)] if shown else [], lead)
+    return Section("Examples", "One error of each kind", [frame.tiles(shown)] if shown else [], lead)
 
 
 def image_with_boxes(
@@ -422,7 +407,7 @@ def _classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Secti
         "unknown called it": own["unknown objects called it"],
     }
     meters, minor = ("recall", "precision", "AP"), ("AP", "badly placed", "missed", "unknown called it")
-    return Section("Classes", "By class", [table(columns, "By class", meters=meters, minor=minor)])
+    return Section("Classes", "By class", [frame.table(columns, "By class", meters=meters, minor=minor)])
 
 
 def _kinds(results: Mapping[str, Any], errors: DetectionErrors) -> list[Block]:
@@ -433,21 +418,21 @@ def _kinds(results: Mapping[str, Any], errors: DetectionErrors) -> list[Block]:
     )
     if "errors" in results:
         own = dict(results["errors"])
-        return [table({"error": own.pop("error"), **own}, "Kinds of errors"), text(note)]
+        return [frame.table({"error": own.pop("error"), **own}, "Kinds of errors"), frame.text(note)]
     missed = sum(count for (_, fate), count in errors.fates.items() if fate == MISSED)
     kinds = {**errors.kinds, MISSED: missed}
-    return [table({"error": [*kinds], "count": [*kinds.values()]}, "Kinds of errors")]
+    return [frame.table({"error": [*kinds], "count": [*kinds.values()]}, "Kinds of errors")]
 
 
 def _all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
     called = [names.get(label, str(label)) for label in errors.by_class["class"]]
-    return table({"name": called, **errors.by_class}, "All columns by class")
+    return frame.table({"name": called, **errors.by_class}, "All columns by class")
 
 
 def _all_numbers(results: Results, names: Sequence[str]) -> Block:
     """Every number of the results with its interval, for one or two detectors."""
     values, others = _numbers(results), _numbers(results.get("other", {}))
-    names = names_beside(names, ("key", "difference", "p"))
+    names = frame.names_beside(names, ("key", "difference", "p"))
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
     if others:
         columns[names[1]] = [others.get(key) for key in values]
@@ -456,7 +441,7 @@ def _all_numbers(results: Results, names: Sequence[str]) -> Block:
         ends = {key: (row["difference"], row["low"], row["high"]) for key, row in rows.items()}
         columns["difference"] = [ends.get(key) for key in values]
         columns["p"] = [rows[key]["p_value"] if key in rows else None for key in values]
-    return table(columns, "All numbers", digits=6)
+    return frame.table(columns, "All numbers", digits=6)
 
 
 def _numbers(results: Results) -> dict[str, Any]:

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics.faces.report import intervals, write_anomaly_report
+from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.faces.report.anomaly import Model, score_beside, up_to
 from openworld_metrics.faces.report.pictures import heat_url, outline
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.suites import differences
+from openworld_metrics.suites import differences, intervals
 from openworld_metrics.suites.anomaly import AnomalyRun, evaluate_maps
 from openworld_metrics.suites.differences import compared_runs
 from tests.suites.trees import write_map, write_tree

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite
-from ...anomaly.aupro import by_limit
-from ...arrays.checks import as_fractions
-from ...comparison import compare
-from ...metric.results import Results
-from ...suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps
-from ...suites.differences import LEVEL, RESAMPLES, compared_runs, quick_options
-from ...written.results import KINDS
+from ..anomaly.anomaly_suite import AnomalySuite
+from ..anomaly.aupro import by_limit
+from ..arrays.checks import as_fractions
+from ..comparison import compare
+from ..metric.results import Results
+from ..written.results import KINDS
+from .anomaly import AnomalyRun, ScoredImage, evaluate_maps
+from .differences import LEVEL, RESAMPLES, compared_runs, quick_options
 
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
 _OF_IMAGES = "of rates of images: "
