@@ -24,7 +24,6 @@ from ..reading.boxes.classes import class_words, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Box, Curves, Decisions, Figure, Image, Matrix, Series, Table
-from .charts import curve_points
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
 from .subject import Computed, Example, Subject
 
@@ -235,11 +234,12 @@ CALLED = ("its class", "a wrong known class", "unknown", "badly placed", "missed
 
 
 def figures(computed: Computed) -> list[Figure]:
-    """Bars of the fates of objects, matrices of what they were called, and curves over the confidence threshold."""
-    errors = errors_of(computed)
-    if errors is None:
-        return [*curves(computed)]
-    return [fates(computed), called(errors, "U-Recall" in computed.results), *_confusions(errors), *curves(computed)]
+    """A curve over the confidence threshold, bars of the fates of objects, matrices of their names, other curves."""
+    errors, over = errors_of(computed), curves(computed)
+    counted: list[Figure] = []
+    if errors is not None:
+        counted = [fates(computed), called(errors, "U-Recall" in computed.results), *_confusions(errors)]
+    return [*over[:1], *counted, *over[1:]]  # the threshold moves beside the first
 
 
 def fates(computed: Computed) -> Bars:
@@ -348,7 +348,7 @@ class Levels(NamedTuple):
 
 
 def levels_of(computed: Computed) -> Levels:
-    """The numbers above each confidence that occurs, or of as many as a curve has points.
+    """The numbers above each confidence that occurs, or above some, evenly spread.
 
     Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
     """
@@ -356,7 +356,7 @@ def levels_of(computed: Computed) -> Levels:
         state: Any = computed.state
         confidence = state["predictions"][:, 4]
         every = np.unique(confidence[np.isfinite(confidence) & (confidence >= computed.options["conf_threshold"])])
-        at = spread(len(every) + 1, curve_points(computed))
+        at = spread(len(every) + 1, computed.points)
         ends = np.append(every, np.inf)[at]
         options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
         by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
@@ -382,7 +382,7 @@ _NOT_OF_SWEEPS = frozenset({"per_class", "per_image", "errors", "recall_budgets"
 def _matched_otherwise(computed: Computed) -> str:
     """A note where boxes are matched by IoU in the numbers, but by confidence over thresholds; "" elsewhere."""
     by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
-    return "matched by confidence here, so the ends may differ from the numbers, matched by IoU" if by_iou else ""
+    return "matched by confidence, the numbers by IoU" if by_iou else ""
 
 
 def curves(computed: Computed) -> list[Curves]:
@@ -415,18 +415,18 @@ def decisions(computed: Computed) -> Decisions:
         ends=levels.ends.tolist(),
         counts={f"{name}_{side}": levels.counts[f"{name}_{side}"] for side in sides for name in ("TP", "FN", "FP")},
         rates={
-            **{f"{side} objects found": ([f"TP_{side}"], [f"TP_{side}", f"FN_{side}"]) for side in sides},
-            **{f"{side} predictions right": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
+            **{f"recall of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FN_{side}"]) for side in sides},
+            **{f"precision of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
         },
         table={
-            f"{side} objects": {"found": f"TP_{side}", "not found": f"FN_{side}", "false positives": f"FP_{side}"}
-            for side in sides
+            **{f"{side} objects": {"found": f"TP_{side}", "not found": f"FN_{side}"} for side in sides},
+            **{f"boxes called {side}": {"right": f"TP_{side}", "wrong": f"FP_{side}"} for side in sides},
         },
         presets={"every box": 0, "best F1 of known objects": last_best(2 * tp / np.maximum(2 * tp + fp + fn, 1))},
         rule="boxes of confidence >",
         values={name: column for name, column in levels.values.items() if name in computed.results},
         shares=["U-Recall"],
-        roles={f"{side} objects": side for side in sides},
+        roles={row: side for side in sides for row in (f"{side} objects", f"boxes called {side}")},
         note="; ".join(filter(None, [_matched_otherwise(computed), levels.note])),
     )
 
