@@ -16,7 +16,7 @@ import pytest
 from openworld_metrics import METRICS, compare, read
 from openworld_metrics.answers import answers
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
-from openworld_metrics.answers.answers import LEVEL, answers_of, plural, results_of
+from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
 from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.saved import answers_from_json, as_json, example_answers, from_json, saved_answers
 from openworld_metrics.answers.subject import subject_of
@@ -312,10 +312,6 @@ def test_worst_samples_are_named(tmp_path: Path) -> None:
     first = table[table.label == 0].sort_values("m0", ascending=False, kind="stable").iloc[0]
     assert (known.columns["sample"][0], known.columns["score"][0]) == (first.image, first.m0)
     assert known.columns["higher than … of OOD"][0] == np.mean(table[table.label == 1].m0 < first.m0)
-
-
-def test_a_plural() -> None:
-    assert plural("category") == "categories"
 
 
 @pytest.mark.parametrize("name", METRICS)
