@@ -415,7 +415,7 @@ def decisions(computed: Computed) -> Decisions:
         ends=levels.ends.tolist(),
         counts={f"{name}_{side}": levels.counts[f"{name}_{side}"] for side in sides for name in ("TP", "FN", "FP")},
         rates={
-            **{f"recall of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FN_{side}"]) for side in sides},
+            "recall of known": (["TP_known"], ["TP_known", "FN_known"]),  # that of unknown is U-Recall
             **{f"precision of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
         },
         table={
