@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pixels
 
-from openworld_metrics.answers import detection, pictures
+from openworld_metrics.answers import box_errors, detection, pictures
 from openworld_metrics.answers.answer import Bars, Box, Curves, Matrix
-from openworld_metrics.answers.detection import SUBJECT, errors_of
+from openworld_metrics.answers.box_errors import errors_of
+from openworld_metrics.answers.detection import SUBJECT
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.detection.openset_detection import OpenSetDetection
 from openworld_metrics.faces import palette
@@ -162,7 +163,7 @@ def test_worst_images_are_those_of_a_plain_loop() -> None:
     assert [image.name for image in shown] == [f"{image:04}" for _, image in order]
     for image, (number, _) in zip(shown, order):
         assert sum(int(part.split()[0]) for part in image.said.split(", ")) == -number
-    assert [image.name for image in detection.images(of, 3)] == [f"{image:04}" for _, image in order[:3]]
+    assert [image.name for image in box_errors.images(of, 3)] == [f"{image:04}" for _, image in order[:3]]
 
 
 @pytest.mark.parametrize("options", CASES[1:3], ids=["ow-dln", "owod"])
