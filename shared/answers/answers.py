@@ -62,7 +62,7 @@ def answers_of(
     """The answer of each model of a reading, beside its rivals, by the name of the model.
 
     Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
-    intervals, whether rates get intervals and models are compared: None, where that takes a second or two, and there
+    intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
     photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is.
 
@@ -73,6 +73,8 @@ def answers_of(
     derived, _ = subject.derive(reading)
     chosen = {**subject.metric.options, **reading.options, **derived, **options}
     columns = columns_of(reading)
+    if not columns:
+        raise ValueError("reading: expected the columns of a model, got none")
     reading.check(chosen)
     models: dict[str, _Model] = {}
     for place, (model, own) in enumerate(columns.items()):
@@ -121,7 +123,7 @@ def columns_of(reading: Reading) -> dict[str, dict[str, Any]]:
 def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
     subject = subject_of(name)
-    chosen = {**subject.metric.options, **options}
+    chosen, columns = {**subject.metric.options, **options}, {k: v for k, v in columns.items() if v is not None}
     made = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
     level = chosen["confidence_level"]
     if level is None:
@@ -153,7 +155,7 @@ def _model(
         metric.add_batch(**each)
         state = metric.state()
         if bounded and state:
-            check_cost(work_of_state(subject, state, each, options, times * len(every)))
+            check_cost(work_of_state(subject, state, options, times * len(every)))
         states.append(state)
         summaries.append(metric.summary())
     groups = [*map(group_name, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []

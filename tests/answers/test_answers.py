@@ -21,6 +21,7 @@ from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.saved import answers_from_json, as_json, example_answers, from_json, saved_answers
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
+from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.reading import Reading
 from tests import cases
 
@@ -84,6 +85,31 @@ def test_numbers_are_those_of_compute(name: str, seed: int, level: float | None)
     listed = {key for keys in answer.sections.values() for key in keys}
     assert listed | {*answer.leading} == {number.key for number in answer.numbers["m0"]}
     assert answer.signature == metric_class(name)(**options).signature
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_groups_are_means_beside_what_is_pooled(name: str) -> None:
+    columns, options = cases.draw(name, 4)
+    grouped = cases.with_groups(columns, 4)
+    columns = {key: column for key, column in grouped.items() if key != "groups"}
+    try:
+        expected = metric_class(name)(**options).compute(**grouped)
+    except (ValueError, TypeError):
+        pytest.skip("a group lacks a class, or the columns cannot be grouped")
+    answer = answers_of(name, reading_of(name, grouped), options, intervals=False)["m0"]
+    pooled = metric_class(name)(**options).compute(**columns)
+    if name != "openset_detection":
+        assert repr(answer.results["m0"]) == repr(expected)
+    for number in answer.numbers["m0"]:
+        assert same(number.value, expected[number.key])
+        if "pooled" in number.note:
+            assert number.note.endswith(f"(pooled {number_text(pooled[number.key])})")
+    assert answer.over.startswith("mean of ")
+    assert answer.side_by_side is not None
+    assert answer.side_by_side.title.startswith("By ")
+    alone = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    if answer.decisions is not None and alone.decisions is not None:
+        assert answer.decisions.counts == alone.decisions.counts
 
 
 @pytest.mark.parametrize("name", METRICS)
