@@ -17,7 +17,7 @@ from ..reading.limits import RefusedError
 from .subject import Drawing, Subject
 
 MAX_STEPS = 1_000_000_000  # half a minute
-MAX_AUTOMATIC = 600_000_000  # of intervals that no one asked for: a quarter of a minute, after the numbers stand
+MAX_AUTOMATIC = 400_000_000  # of intervals that no one asked for: some ten seconds, after the numbers stand
 _ITEM, _GROUP, _IMAGE, _NUMBER, _COUNTED = 200_000, 500_000, 50_000, 20_000, 50  # steps of each
 
 
