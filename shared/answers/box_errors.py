@@ -172,7 +172,7 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
     read = photographs_of(computed, paths, len(errors.errors))
     sides = computed.state["predictions"], computed.state["references"]
-    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5
+    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
     for row in rows:
         every, own, photo, said = errors.boxes(row), read(row), None, errors.said(row)
         boxes = every[:MOST_BOXES]
