@@ -79,12 +79,12 @@ def answers_of(
     models: dict[str, _Model] = {}
     for place, (model, own) in enumerate(columns.items()):
         try:
-            made = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
+            one = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{model}: {error}" if len(columns) > 1 else str(error)) from error
-        computed = replace(made.computed, place=place, photographs=photographs, points=points)
-        models[model] = made._replace(computed=computed)
-    settled, why = subject.settle({model: made.computed for model, made in models.items()})
+        computed = replace(one.computed, place=place, photographs=photographs, points=points)
+        models[model] = one._replace(computed=computed)
+    settled, why = subject.settle({model: one.computed for model, one in models.items()})
     notes = [*reading.notes, *filter(None, [why])]
     level, parts, said = _level(subject, models, chosen, intervals, bounded)
     notes += said
@@ -124,12 +124,12 @@ def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]
     """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
     subject = subject_of(name)
     chosen, columns = {**subject.metric.options, **options}, {k: v for k, v in columns.items() if v is not None}
-    made = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
+    model = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
     level = chosen["confidence_level"]
     if level is None:
-        return made.computed.summary.as_dict()
-    check_cost(_work_of_resamples(subject, made, chosen["n_resamples"]), IntervalsError)
-    return _with_intervals(subject, made.computed, made.state, level).summary.as_dict()
+        return model.computed.summary.as_dict()
+    check_cost(_work_of_resamples(subject, model, chosen["n_resamples"]), IntervalsError)
+    return _with_intervals(subject, model.computed, model.state, level).summary.as_dict()
 
 
 def _model(
@@ -170,23 +170,24 @@ def _level(
 
     A resample passes once over the samples of each model, and twice for each pair.
     """
-    level, asked = options["confidence_level"], wanted or options["confidence_level"] is not None
-    if not asked and wanted is False:
+    level = options["confidence_level"]
+    automatic = not wanted and level is None
+    if automatic and wanted is False:
         return None, {}, []
     number = len(models)
     passes = options["n_resamples"] * (number + number * (number - 1))
     work: dict[str, int] = {}
     for one in models.values():
         work |= _work_of_resamples(subject, one, passes)
-    if asked and bounded:
+    if not automatic and bounded:
         check_cost(work, IntervalsError)
-    if not asked and max(work.values()) > MAX_AUTOMATIC:
+    if automatic and max(work.values()) > MAX_AUTOMATIC:
         return None, {}, ["Intervals take longer here, and were left out."]
     parts: dict[str, Sequence[Part]] = {}
-    if not asked or number > 1:
+    if automatic or number > 1:
         for model, one in models.items():
             parts[model] = [*_metric(subject, one.computed.options, one.state).prepared()]
-    if not asked and not all(are_enough(part.prepared) for own in parts.values() for part in own):
+    if automatic and not all(are_enough(part.prepared) for own in parts.values() for part in own):
         return None, {}, [f"No intervals: there are fewer than {FEWEST} samples of a kind."]
     return level or LEVEL, parts, []
 
@@ -213,7 +214,7 @@ def _with_intervals(subject: Subject, computed: Computed, state: Mapping[str, An
 
 
 class _Common(NamedTuple):
-    """What the answers of all models share."""
+    """The parts that the answers of all models share."""
 
     subject: Subject
     summaries: Mapping[str, Summary]

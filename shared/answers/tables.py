@@ -36,7 +36,7 @@ def plural(word: str) -> str:
 
 
 def mean_over(subject: Subject, summary: Summary) -> str:
-    """What numbers are means of, such as "mean of 3 sets"; "" without groups."""
+    """The groups that numbers are means over, such as "mean of 3 sets"; "" without groups."""
     groups = {*(summary.groups or ())}
     number = len(groups - prefixes(groups))
     return f"mean of {number:,} {plural(subject.group) if number > 1 else subject.group}" if number else ""
