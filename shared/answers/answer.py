@@ -233,7 +233,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a metric says of a model, beside its rivals, if any.
+    """A metric's answer about a model, beside its rivals, if any.
 
     question: what the metric answers, in words; data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     model: the name of the model shown; models: the names of all, in the order of the file

@@ -16,14 +16,14 @@ import numpy as np
 
 from ..loading import script
 from ..metric.bootstrap import FEWEST, Part, are_enough
-from ..metric.groups import GROUPS, group_name, prefixes
+from ..metric.groups import GROUPS, group_name
 from ..metric.metric import Metric
 from ..metric.numbers import number_text
-from ..metric.results import Count, Key, Rate, Summary, kind_of
+from ..metric.results import Key, Rate, Summary, kind_of, rates_of
 from ..reading.reading import Reading
 from ..reading.tables.files import whole
 from ..texts import texts
-from .answer import Answer, Difference, Number, Table
+from .answer import Answer, Difference, Number
 from .costs import (
     MAX_AUTOMATIC,
     IntervalsError,
@@ -34,6 +34,7 @@ from .costs import (
 )
 from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
+from .tables import group_models_table, group_table, mean_over, models_table, plain, result_tables, scalars
 from .verdicts import best_of, differences_of, marked, verdicts_of
 
 LEVEL = 0.95  # confidence level of intervals for which none is chosen
@@ -61,7 +62,7 @@ def answers_of(
     """The answer of each model of a reading, beside its rivals, by the name of the model.
 
     Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
-    intervals, whether rates get intervals and models are compared: None, where that takes a second or two, and there
+    intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
     photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is.
 
@@ -72,16 +73,18 @@ def answers_of(
     derived, _ = subject.derive(reading)
     chosen = {**subject.metric.options, **reading.options, **derived, **options}
     columns = columns_of(reading)
+    if not columns:
+        raise ValueError("reading: expected the columns of a model, got none")
     reading.check(chosen)
     models: dict[str, _Model] = {}
     for place, (model, own) in enumerate(columns.items()):
         try:
-            made = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
+            one = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{model}: {error}" if len(columns) > 1 else str(error)) from error
-        computed = replace(made.computed, place=place, photographs=photographs, points=points)
-        models[model] = made._replace(computed=computed)
-    settled, why = subject.settle({model: made.computed for model, made in models.items()})
+        computed = replace(one.computed, place=place, photographs=photographs, points=points)
+        models[model] = one._replace(computed=computed)
+    settled, why = subject.settle({model: one.computed for model, one in models.items()})
     notes = [*reading.notes, *filter(None, [why])]
     level, parts, said = _level(subject, models, chosen, intervals, bounded)
     notes += said
@@ -120,13 +123,13 @@ def columns_of(reading: Reading) -> dict[str, dict[str, Any]]:
 def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
     subject = subject_of(name)
-    chosen = {**subject.metric.options, **options}
-    made = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
+    chosen, columns = {**subject.metric.options, **options}, {k: v for k, v in columns.items() if v is not None}
+    model = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
     level = chosen["confidence_level"]
     if level is None:
-        return made.computed.summary.as_dict()
-    check_cost(_work_of_resamples(subject, made, chosen["n_resamples"]), IntervalsError)
-    return _with_intervals(subject, made.computed, made.state, level).summary.as_dict()
+        return model.computed.summary.as_dict()
+    check_cost(_work_of_resamples(subject, model, chosen["n_resamples"]), IntervalsError)
+    return _with_intervals(subject, model.computed, model.state, level).summary.as_dict()
 
 
 def _model(
@@ -152,7 +155,7 @@ def _model(
         metric.add_batch(**each)
         state = metric.state()
         if bounded and state:
-            check_cost(work_of_state(subject, state, each, options, times * len(every)))
+            check_cost(work_of_state(subject, state, options, times * len(every)))
         states.append(state)
         summaries.append(metric.summary())
     groups = [*map(group_name, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
@@ -167,23 +170,24 @@ def _level(
 
     A resample passes once over the samples of each model, and twice for each pair.
     """
-    level, asked = options["confidence_level"], wanted or options["confidence_level"] is not None
-    if not asked and wanted is False:
+    level = options["confidence_level"]
+    automatic = not wanted and level is None
+    if automatic and wanted is False:
         return None, {}, []
     number = len(models)
     passes = options["n_resamples"] * (number + number * (number - 1))
     work: dict[str, int] = {}
     for one in models.values():
         work |= _work_of_resamples(subject, one, passes)
-    if asked and bounded:
+    if not automatic and bounded:
         check_cost(work, IntervalsError)
-    if not asked and max(work.values()) > MAX_AUTOMATIC:
+    if automatic and max(work.values()) > MAX_AUTOMATIC:
         return None, {}, ["Intervals take longer here, and were left out."]
     parts: dict[str, Sequence[Part]] = {}
-    if not asked or number > 1:
+    if automatic or number > 1:
         for model, one in models.items():
             parts[model] = [*_metric(subject, one.computed.options, one.state).prepared()]
-    if not asked and not all(are_enough(part.prepared) for own in parts.values() for part in own):
+    if automatic and not all(are_enough(part.prepared) for own in parts.values() for part in own):
         return None, {}, [f"No intervals: there are fewer than {FEWEST} samples of a kind."]
     return level or LEVEL, parts, []
 
@@ -210,7 +214,7 @@ def _with_intervals(subject: Subject, computed: Computed, state: Mapping[str, An
 
 
 class _Common(NamedTuple):
-    """What the answers of all models share."""
+    """The parts that the answers of all models share."""
 
     subject: Subject
     summaries: Mapping[str, Summary]
@@ -226,22 +230,24 @@ class _Common(NamedTuple):
 
 def leading_keys(subject: Subject, summary: Summary) -> list[str]:
     """At most three keys that lead: the first that match the subject's patterns, or else the first results."""
-    keys = [key for key, result in summary.results.items() if isinstance(result, (Rate, Count, int, float))]
+    keys = scalars(summary.results)
     chosen = dict.fromkeys(key for pattern in subject.leading for key in keys if re.fullmatch(pattern, key))
-    return ([*chosen] or keys)[:MAX_LEADING]
+    return [*(chosen or keys)][:MAX_LEADING]
 
 
 def _answer(common: _Common, model: str) -> Answer:
     subject, one = common.subject, common.models[model]
     rivals = {name: other for name, other in common.models.items() if name != model}
     computed, words = replace(one, rivals=rivals), texts(script(subject.name))
-    groups = _num_groups(one.summary)
     numbers = {name: _numbers(common, other) for name, other in common.models.items()}
     leading = {number.key: number for number in numbers[model] if number.key in common.leading}
     level, title = common.level, leading[common.leading[0]].title if common.leading else ""
     resamples = f"{one.options['n_resamples']:,} resamples"
-    several = len(common.models) > 1
-    by_group = _by_group(common, one) if groups else None
+    tables = [group_table(subject, one)] if one.summary.groups else []
+    if len(common.models) > 1:
+        tables = [models_table(subject, common.summaries, common.marks), *tables]
+        if one.summary.groups:
+            tables += [group_models_table(subject, common.summaries, common.marks, key) for key in common.leading]
     return Answer(
         metric=subject.name,
         question=subject.question,
@@ -257,13 +263,9 @@ def _answer(common: _Common, model: str) -> Answer:
         level=level,
         caption=f"paired bootstrap, {100 * level:g} %, {resamples}" if common.differences and level else "",
         noun=subject.noun,
-        over=_over(subject, groups),
-        side_by_side=_side_by_side(common) if several else by_group,
-        tables=[
-            *([by_group] if by_group is not None and several else []),
-            *(_across(common, key) for key in common.leading if groups and several),
-            *(subject.tables(computed) or _tables(computed)),
-        ],
+        over=mean_over(subject, one.summary),
+        side_by_side=tables[0] if tables else None,
+        tables=[*tables[1:], *(subject.tables(computed) or result_tables(one.summary))],
         sections=_sections(subject, one.summary, common.leading),
         figures=[*subject.figures(computed)],
         images=[*subject.images(computed)],
@@ -281,158 +283,36 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
-def _num_groups(summary: Summary) -> int:
-    """The number of groups, without those that are means of others."""
-    names = [*(summary.groups or ())]
-    return len({*names} - prefixes(names))
-
-
-def _over(subject: Subject, groups: int) -> str:
-    return f"mean of {groups:,} {plural(subject.group) if groups > 1 else subject.group}" if groups else ""
-
-
-def plural(word: str) -> str:
-    """The plural of a regular noun.
-
-    >>> plural("set"), plural("category")
-    ('sets', 'categories')
-    """
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-
-
 def _numbers(common: _Common, computed: Computed) -> list[Number]:
     """Every number of a model, the leading ones first."""
-    subject, results = common.subject, computed.summary.results
-    over = _over(subject, _num_groups(computed.summary))
-    numbers = []
+    subject, results = common.subject, scalars(computed.summary.results)
+    pooled = {} if computed.pooled is None else rates_of(computed.pooled.results)
+    over, numbers = mean_over(subject, computed.summary), []
     for key in dict.fromkeys([*common.leading, *results]):
-        result = results.get(key)
-        if not isinstance(result, (Rate, Count, int, float)):
+        if key not in results:
             continue
-        plain = result.value if isinstance(result, (Rate, Count)) else result
-        whole = computed.pooled.results.get(key) if computed.pooled is not None else None
-        pooled = f" (pooled {number_text(whole.value)})" if isinstance(whole, Rate) else ""
+        rate = results[key] if isinstance(results[key], Rate) else None
+        whole = f" (pooled {number_text(pooled[key].value)})" if key in pooled else ""
         numbers.append(
             Number(
                 key,
-                plain,
-                result.interval if isinstance(result, Rate) else None,
-                kind_of(result).get("higher"),
-                isinstance(result, Rate) and result.share,
+                plain(results[key]),
+                rate.interval if rate else None,
+                kind_of(results[key]).get("higher"),
+                rate is not None and rate.share,
                 subject.title(key) or key,
                 subject.meaning(key, computed.options),
-                f"{over}{pooled}" if isinstance(result, Rate) else "",
-                subject.threshold(computed, key) if isinstance(result, Rate) else "",
+                over + whole if rate else "",
+                subject.threshold(computed, key) if rate else "",
                 computed.model in common.marks.get(key, ()),
             )
         )
     return numbers
 
 
-def _side_by_side(common: _Common) -> Table:
-    """The models as rows; columns are the numbers with a direction, or all if none has one."""
-    kinds = next(iter(common.summaries.values())).kinds()
-    keys = [
-        key
-        for summary in common.summaries.values()
-        for key in summary.results
-        if kinds.get(key, {}).get("higher") is not None
-        or not any(kind.get("higher") is not None for kind in kinds.values())
-    ]
-    names = [*common.summaries]
-    rows = [summary.results for summary in common.summaries.values()]
-    return _table(
-        f"{len(names)} {plural(common.subject.noun)}",
-        common.subject.noun,
-        names,
-        rows,
-        [*dict.fromkeys(keys)],
-        [(names.index(name), key) for key, alike in common.marks.items() if isinstance(key, str) for name in alike],
-    )
-
-
-def _by_group(common: _Common, computed: Computed) -> Table:
-    """The groups of a model as rows: first the means, last all groups pooled."""
-    groups, noun = dict(computed.summary.groups or {}), common.subject.group
-    means = sorted(prefixes(groups))
-    names = [
-        _over(common.subject, _num_groups(computed.summary)),
-        *means,
-        *(name for name in groups if name not in means),
-    ]
-    rows = [computed.summary.results, *(groups[name] for name in names[1:])]
-    if computed.pooled is not None:
-        names, rows = [*names, "pooled"], [*rows, computed.pooled.results]
-    keys = [key for key, result in computed.summary.results.items() if isinstance(result, (Rate, Count, int, float))]
-    return replace(_table(f"By {noun}", noun, names, rows, keys), first=1 + len(means))
-
-
-def _across(common: _Common, key: str) -> Table:
-    """A key of all models by group: groups are rows, models are columns."""
-    models, noun = common.models, common.subject.group
-    first = next(iter(models.values()))
-    groups = [*(first.summary.groups or ())]
-    of_models = {
-        name: [(one.summary.groups or {}).get(group, {}).get(key) for group in groups] for name, one in models.items()
-    }
-    higher = next((rate.higher for rate in next(iter(of_models.values())) if isinstance(rate, Rate)), None)
-    return Table(
-        f"{common.subject.title(key) or key} by {noun}",
-        {noun: groups, **{name: [*map(_plain, column)] for name, column in of_models.items()}},
-        [name for name, column in of_models.items() if all(isinstance(rate, Rate) and rate.share for rate in column)],
-        [(i, name) for i, group in enumerate(groups) for name in common.marks.get((group, key), ())],
-        intervals={name: [getattr(rate, "interval", None) for rate in column] for name, column in of_models.items()},
-        higher={} if higher is None else dict.fromkeys(models, higher),
-    )
-
-
-def _table(
-    title: str,
-    noun: str,
-    names: Sequence[str],
-    rows: Sequence[Mapping[str, Any]],
-    keys: Sequence[str],
-    best: Sequence[tuple[int, str]] = (),
-) -> Table:
-    """A table of results, a row for each name."""
-    kinds = {key: kind_of(row[key]) for row in reversed(rows) for key in keys if key in row}
-    intervals = {key: [getattr(row.get(key), "interval", None) for row in rows] for key in keys}
-    return Table(
-        title,
-        {noun: names, **{key: [_plain(row.get(key)) for row in rows] for key in keys}},
-        [key for key in keys if kinds[key].get("share")],
-        best,
-        intervals={key: each for key, each in intervals.items() if any(each)},
-        higher={key: kinds[key]["higher"] for key in keys if kinds[key].get("higher") is not None},
-    )
-
-
-def _plain(result: Any) -> Any:
-    return result.value if isinstance(result, (Rate, Count)) else result
-
-
-def _tables(computed: Computed) -> list[Table]:
-    """The tables and lists among the results, as tables."""
-    tables, shares = [], {key for key, kind in computed.summary.kinds().items() if kind.get("share")}
-    for key, value in computed.summary.results.items():
-        if isinstance(value, (Rate, Count)):
-            continue
-        if isinstance(value, Mapping):
-            tables.append(Table(key, value, [name for name in value if name in shares]))
-        elif isinstance(value, (list, tuple)) and value and not hasattr(value[0], "__len__"):
-            tables.append(Table(key, {"place": [*range(1, len(value) + 1)], key: [*value]}))
-        elif hasattr(value, "tolist") or isinstance(
-            value, (list, tuple)
-        ):  # of scikit-learn, such as a confusion matrix
-            rows = [np.asarray(row).tolist() for row in value]
-            tables.append(Table(key, {"row": [*range(1, len(rows) + 1)], key: [str(row) for row in rows]}))
-    return tables
-
-
 def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dict[str, list[str]]:
     """The keys that do not lead, by heading; those that match no pattern come last."""
-    rest = [key for key, result in summary.results.items() if isinstance(result, (Rate, Count, int, float))]
-    rest = [key for key in rest if key not in leading]
+    rest = [key for key in scalars(summary.results) if key not in leading]
     sections: dict[str, list[str]] = {}
     for title, pattern in {**subject.sections, "Others": ".*"}.items():
         own = [key for key in rest if re.fullmatch(pattern, key)]

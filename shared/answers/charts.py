@@ -26,7 +26,7 @@ def pooled_note(computed: Computed, group: str) -> str:
 
 
 def model_score(computed: Computed) -> str:
-    """What the scores of a model are called: "score" of a single model."""
+    """The name of a model's scores: "score" of a single model."""
     return f"{computed.model} score" if computed.rivals else "score"
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.groups import ALL, GROUPS
+from ..metric.groups import ALL, GROUPS, rows_of_groups
 from ..metric.states import COUNTS
 from ..reading.limits import RefusedError
 from .subject import Drawing, Subject
 
 MAX_STEPS = 1_000_000_000  # half a minute
-MAX_AUTOMATIC = 300_000_000  # of intervals that no one asked for: some eight seconds, after the numbers
+MAX_AUTOMATIC = 400_000_000  # of intervals that no one asked for: some ten seconds, after the numbers stand
 _ITEM, _GROUP, _IMAGE, _NUMBER, _COUNTED = 200_000, 500_000, 50_000, 20_000, 50  # steps of each
 
 
@@ -40,7 +40,7 @@ def work_of_options(subject: Subject, columns: Mapping[str, Any], options: Mappi
     """The work of options, groups and images by themselves, which needs no state."""
     work = {f"{_items(value):,} values of {name}": _items(value) * _ITEM for name, value in options.items()}
     if GROUPS in columns:
-        groups = len({*map(str, np.asarray(columns[GROUPS], dtype=object).tolist())})
+        groups = len(rows_of_groups(columns[GROUPS]))
         work[f"{groups:,} groups"] = groups * _GROUP
         for name, value in options.items():
             work[f"{_items(value):,} values of {name} in {groups:,} groups"] = _pairs(value, groups * _NUMBER)
@@ -51,7 +51,7 @@ def work_of_options(subject: Subject, columns: Mapping[str, Any], options: Mappi
 
 
 def work_of_state(
-    subject: Subject, state: Mapping[str, Any], columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1
+    subject: Subject, state: Mapping[str, Any], options: Mapping[str, Any], times: int = 1
 ) -> dict[str, int]:
     """The work of a state: list options times rows, samples by their counts, and what the metric adds.
 
@@ -62,8 +62,8 @@ def work_of_state(
         f"{_items(value):,} values of {name} for {rows:,} rows": times * _pairs(value, rows)
         for name, value in options.items()
     }
-    if COUNTS in columns:
-        samples = int(np.sum(np.asarray(columns[COUNTS], dtype=object)))
+    samples = sum(int(array.sum()) for name, array in state.items() if name.rpartition("/")[2] == COUNTS)
+    if samples:
         work[f"{samples:,} samples by their counts"] = samples * _COUNTED
     if GROUPS not in state:
         work |= {what: times * steps for what, steps in subject.more_costs(state, options).items()}

@@ -177,8 +177,8 @@ def _openauc_decisions(computed: Computed) -> Decisions:
 
 def _f_decisions(computed: Computed) -> Decisions | None:
     """At each threshold, the counts, F and, with the option, the numbers of the decision among K + 1 classes."""
-    if "decisions" in computed.memo:
-        decisions: Decisions | None = computed.memo["decisions"]
+    decisions: Decisions | None = computed.memo.get("decisions")
+    if decisions is not None:
         return decisions
     state, options, key = _state(computed), computed.options, _f_key(computed)
     num_classes = count_classes(state, options["num_classes"])
@@ -199,9 +199,11 @@ def _f_decisions(computed: Computed) -> Decisions | None:
     thresholds = thresholds_of(each[0], each[1:], sum(len(side.scores) for side in each))
     thresholds = np.union1d(thresholds, [best]) if math.isfinite(best) else thresholds
     note = pooled_note(computed, "group")
-    made = open_set_decisions(each, thresholds, presets, values=values, points=computed.points, note=note)
-    computed.memo["decisions"] = made if len(thresholds) > 1 else None  # without finite scores there is none to move
-    return made if len(thresholds) > 1 else None
+    if len(thresholds) < 2:  # without finite scores there is none to move
+        return None
+    decisions = open_set_decisions(each, thresholds, presets, values=values, points=computed.points, note=note)
+    computed.memo["decisions"] = decisions
+    return decisions
 
 
 def _f_key(computed: Computed) -> str:

@@ -26,7 +26,7 @@ from .subject import Computed
 
 SIDE = 1024  # pixels along the longer side of a picture, at most
 THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
-MOST_IMAGES, MOST_CHARACTERS = 48, 2_800_000  # of an answer, and of its pictures as data URLs
+MOST_CHARACTERS = 2_800_000  # of the pictures of an answer, as data URLs
 LEAST = 768  # pixels along the longer side of a map, which may have few of its own
 GROUND = "#222226"
 DEFECT, REGION = "#56b4e9", "#f0883e"  # the outlines of a true defect and of a found region

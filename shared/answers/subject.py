@@ -97,7 +97,7 @@ def _nothing(*_: Any) -> Any:
 
 @dataclass(frozen=True)
 class Subject:
-    """What an answer of a metric says, beside its numbers.
+    """The parts of a metric's answer, beside its numbers.
 
     question: what the metric answers, in words
     leading: patterns of the keys that lead, in their order; the first three keys that match any are the headline

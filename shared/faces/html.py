@@ -102,7 +102,7 @@ def comparison(answer: Answer) -> str:
         columns.append(column)
         for name, mark in of_key.items():
             marks[name].append(mark)
-    rows = [_Row(name, role_of(answer, name), marks[name]) for name in answer.models]
+    rows = [_Row(name, _role_of(answer, name), marks[name]) for name in answer.models]
     return _rendered(
         "comparison",
         answer=answer,
@@ -179,7 +179,7 @@ def _verdict(sentence: str) -> _Verdict:
     return _Verdict(who if colon else "", what if comma else rest, how if comma else "")
 
 
-def role_of(answer: Answer, model: str) -> str:
+def _role_of(answer: Answer, model: str) -> str:
     """The role of a model: "d1" of the first in the file, and so on."""
     return f"d{[*answer.models].index(model) + 1}"
 
@@ -192,7 +192,7 @@ def headline(answer: Answer) -> str:
     """The leading numbers of the model shown, large, with intervals and what they are of."""
     own = _by_key(answer, answer.model)
     leading = [own[key] for key in answer.leading if key in own]
-    return _rendered("headline", answer=answer, leading=leading, role=role_of(answer, answer.model))
+    return _rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
 
 
 class _Part(NamedTuple):

@@ -221,12 +221,12 @@ def _curve(figure: Curves, series: Series, rank: int) -> dict[str, Any]:
     title = _listed(series)
     role = series.role if series.role in DASHES else ""
     numbers = f"{_quoted(figure.axes[0])} %{{x:.3f}}, {_quoted(figure.axes[1])} %{{y:.3f}}"
-    said = {"text": [*map(_escaped, series.said)]} if series.said else {}
+    said = {"text": np.asarray([*map(_escaped, series.said)], object)} if series.said else {}
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": [*series.x],
-        "y": [*series.y],
+        "x": np.asarray(series.x, np.float64),  # plotly checks lists item by item
+        "y": np.asarray(series.y, np.float64),
         "name": f"<b>{title}</b>" if series.selected else title,
         "legendrank": rank + 1,
         "line": {
@@ -295,7 +295,7 @@ def _names(figure: Curves) -> tuple[dict[str, Any], int]:
 def _along(series: Series) -> np.ndarray:
     """Points (N, 2) along a curve, also between its vertices."""
     vertices = np.asarray([series.x, series.y], np.float64).T
-    steps = np.linspace(0, 1, 21)[:, None, None]
+    steps = np.linspace(0, 1, 2 + 400 // len(vertices))[:, None, None]
     return (vertices[:-1] + steps * np.diff(vertices, axis=0)).reshape(-1, 2)
 
 

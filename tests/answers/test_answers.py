@@ -16,11 +16,12 @@ import pytest
 from openworld_metrics import METRICS, compare, read
 from openworld_metrics.answers import answers
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
-from openworld_metrics.answers.answers import LEVEL, answers_of, plural, results_of
+from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
 from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.saved import answers_from_json, as_json, example_answers, from_json, saved_answers
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
+from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.reading import Reading
 from tests import cases
 
@@ -84,6 +85,31 @@ def test_numbers_are_those_of_compute(name: str, seed: int, level: float | None)
     listed = {key for keys in answer.sections.values() for key in keys}
     assert listed | {*answer.leading} == {number.key for number in answer.numbers["m0"]}
     assert answer.signature == metric_class(name)(**options).signature
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_groups_are_means_beside_what_is_pooled(name: str) -> None:
+    columns, options = cases.draw(name, 4)
+    grouped = cases.with_groups(columns, 4)
+    columns = {key: column for key, column in grouped.items() if key != "groups"}
+    try:
+        expected = metric_class(name)(**options).compute(**grouped)
+    except (ValueError, TypeError):
+        pytest.skip("a group lacks a class, or the columns cannot be grouped")
+    answer = answers_of(name, reading_of(name, grouped), options, intervals=False)["m0"]
+    pooled = metric_class(name)(**options).compute(**columns)
+    if name != "openset_detection":
+        assert repr(answer.results["m0"]) == repr(expected)
+    for number in answer.numbers["m0"]:
+        assert same(number.value, expected[number.key])
+        if "pooled" in number.note:
+            assert number.note.endswith(f"(pooled {number_text(pooled[number.key])})")
+    assert answer.over.startswith("mean of ")
+    assert answer.side_by_side is not None
+    assert answer.side_by_side.title.startswith("By ")
+    alone = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    if answer.decisions is not None and alone.decisions is not None:
+        assert answer.decisions.counts == alone.decisions.counts
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -312,10 +338,6 @@ def test_worst_samples_are_named(tmp_path: Path) -> None:
     first = table[table.label == 0].sort_values("m0", ascending=False, kind="stable").iloc[0]
     assert (known.columns["sample"][0], known.columns["score"][0]) == (first.image, first.m0)
     assert known.columns["higher than … of OOD"][0] == np.mean(table[table.label == 1].m0 < first.m0)
-
-
-def test_a_plural() -> None:
-    assert plural("category") == "categories"
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pixels
 
-from openworld_metrics.answers import detection, pictures
-from openworld_metrics.answers.answer import Box
-from openworld_metrics.answers.detection import SUBJECT, errors_of
+from openworld_metrics.answers import box_errors, detection, pictures
+from openworld_metrics.answers.answer import Bars, Box, Curves, Matrix
+from openworld_metrics.answers.box_errors import errors_of
+from openworld_metrics.answers.detection import SUBJECT
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.detection.openset_detection import OpenSetDetection
 from openworld_metrics.faces import palette
@@ -61,6 +62,10 @@ def results(of: Computed, **options: Any) -> dict[str, Any]:
     return OpenSetDetection(**{**of.options, **options}).compute(**of.columns)
 
 
+def figures(of: Computed, kind: type[Any]) -> list[Any]:
+    return [figure for figure in SUBJECT.figures(of) if isinstance(figure, kind)]
+
+
 CASES = [
     {"protocol": "ow-dln"},
     {"protocol": "ow-dln", "matching": "confidence", "conf_threshold": 0.2},
@@ -74,7 +79,7 @@ CASES = [
 def test_figures_count_what_the_metric_counts(options: dict[str, Any], ignored: float) -> None:
     of = computed(scenes.scene(6, 40, ignored=ignored), **options)
     own = results(of, errors=True)
-    bars, called, *_ = SUBJECT.figures(of)
+    (bars,), (called, *confused) = figures(of, Bars), figures(of, Matrix)
     fates = dict(zip(zip(own["fates"]["objects"], own["fates"]["fate"]), own["fates"]["count"]))
     for row, counts in zip(bars.rows, bars.counts):
         side = row.split()[0]
@@ -86,8 +91,7 @@ def test_figures_count_what_the_metric_counts(options: dict[str, Any], ignored: 
     assert (sum(known), sum(unknown[1:])) == (own["total_known"], own["total_unknown"])
     kinds = dict(zip(own["errors"]["error"], own["errors"]["count"]))
     assert nothing == [None, kinds["background called known"], kinds["background called unknown"], None, None]
-    confused = sum(sum(row) for figure in SUBJECT.figures(of)[2:3] for row in figure.counts)
-    assert confused == fates["unknown", "called known"] > 0
+    assert sum(sum(row) for figure in confused for row in figure.counts) == fates["unknown", "called known"] > 0
     (table,) = (table for table in SUBJECT.tables(of) if table.title == "Kinds of errors")
     assert dict(zip(*table.columns.values())) == kinds
 
@@ -143,7 +147,7 @@ def test_without_an_error_there_is_no_image() -> None:
     ]
     of = computed(one._replace(predictions=same))
     assert SUBJECT.images(of) == []
-    bars, *_ = SUBJECT.figures(of)
+    (bars,) = figures(of, Bars)
     assert (bars.parts, bars.note) == (["found"], "all unknown objects are found")
 
 
@@ -159,7 +163,7 @@ def test_worst_images_are_those_of_a_plain_loop() -> None:
     assert [image.name for image in shown] == [f"{image:04}" for _, image in order]
     for image, (number, _) in zip(shown, order):
         assert sum(int(part.split()[0]) for part in image.said.split(", ")) == -number
-    assert [image.name for image in detection.images(of, 3)] == [f"{image:04}" for _, image in order[:3]]
+    assert [image.name for image in box_errors.images(of, 3)] == [f"{image:04}" for _, image in order[:3]]
 
 
 @pytest.mark.parametrize("options", CASES[1:3], ids=["ow-dln", "owod"])
@@ -185,7 +189,8 @@ def test_decisions_are_those_of_a_recount_at_every_threshold(options: dict[str, 
 def test_the_numbers_over_thresholds_end_at_the_results() -> None:
     of = computed(scenes.scene(3, 20), scenes.scene(4, 20)._replace(dataset=scenes.scene(3, 20).dataset))
     of = replace(of, options={**of.options, "matching": "confidence"})
-    curves = [figure for figure in SUBJECT.figures(of) if type(figure).__name__ == "Curves"]
+    curves = figures(of, Curves)
+    assert SUBJECT.figures(of)[0] == curves[0]
     assert [figure.axes[1] for figure in curves] == ["U-Recall", "WI", "A-OSE"]
     for figure in curves:
         assert [(each.name, each.role, each.selected) for each in figure.series] == [
@@ -243,8 +248,8 @@ def test_a_box_of_each_outcome() -> None:
         (None, 1, 0, None, None),
     ]
     assert SUBJECT.data(of) == "3 images, 9 objects: 7 known, 2 unknown"
-    note = SUBJECT.figures(of)[0].note
-    assert note == "of the unknown objects 50 % found, 50 % called a known class"
+    (bars,) = figures(of, Bars)
+    assert bars.note == "of the unknown objects 50 % found, 50 % called a known class"
 
 
 def test_answers_are_plain_data() -> None:
@@ -263,10 +268,9 @@ def test_a_closed_set_detector_is_not_asked_for_unknown_objects() -> None:
     settled, note = SUBJECT.settle({"one": of})
     assert note.startswith("No prediction is unknown")
     assert "U-Recall" not in settled["one"].results
-    figures = SUBJECT.figures(settled["one"])
-    assert [figure.axes[1] for figure in figures if type(figure).__name__ == "Curves"] == ["A-OSE"]
-    assert "called unknown" not in figures[0].parts
-    assert [row[2] for row in figures[1].counts] == [None] * 3
+    assert [figure.axes[1] for figure in figures(settled["one"], Curves)] == ["A-OSE"]
+    assert "called unknown" not in figures(settled["one"], Bars)[0].parts
+    assert [row[2] for row in figures(settled["one"], Matrix)[0].counts] == [None] * 3
     assert {*SUBJECT.decisions(settled["one"]).counts} == {"TP_known", "FN_known", "FP_known"}
     for table in SUBJECT.tables(settled["one"]):
         assert "called unknown" not in str(table)

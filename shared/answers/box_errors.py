@@ -1,0 +1,211 @@
+"""Errors of boxes, matched as the metric matches them, and the images with the most of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..detection.boxes import DetectionState
+from ..detection.errors import FALSE_POSITIVES, FATES, MISSED, NEARBY
+from ..detection.openset_detection import OpenSetDetection
+from ..detection.outcomes import IS_RIGHT
+from ..extras import extra
+from ..reading.boxes.classes import class_words
+from ..reading.boxes.reading import BoxReading
+from .answer import Box, Image
+from .subject import Computed
+
+FOUND = "found"
+_KINDS = (*FALSE_POSITIVES, FOUND)
+_MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
+_ROLES = {  # of a box by its kind; all other kinds lie on nothing, or are badly placed
+    FOUND: "right",
+    "known called another known": "wrong",
+    "known called unknown": "rejected",
+    "unknown called known": "unknown",
+}
+_BELOW = {"right": 1, "nothing": 2}  # the errors on objects
+_WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a box that no fate of an object counts
+    ("unknown", "called known"): "unknown called known",
+    ("known", "called unknown"): "known called unknown",
+    ("known", "called another known"): "wrong class",
+    ("unknown", "badly placed"): "badly placed",
+    ("known", "badly placed"): "badly placed",
+    ("unknown", "both"): "badly placed and misnamed",
+    ("known", "both"): "badly placed and misnamed",
+    ("unknown", MISSED): "unknown missed",
+    ("known", MISSED): "known missed",
+    ("FP", "duplicate"): "duplicate",
+    ("FP", "background called known"): "nothing called known",
+    ("FP", "background called unknown"): "nothing called unknown",
+}
+MOST_BOXES = 60  # of an image
+
+
+class BoxErrors:
+    """Fates of all objects and errors of all predictions, matched as the metric matches them.
+
+    fates: the number of objects with each of `FATES`
+    kinds: the number of predictions with each of `FALSE_POSITIVES`
+    confused: the number of unknown objects of one class (first) that were called a known class (second)
+    by_class: the table by class, with fates
+    errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
+
+    Parameters: state and options of the metric; names of classes by id.
+    Raises ValueError for an iou_threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, state: DetectionState, options: Mapping[str, Any], names: Mapping[int, str] = {}) -> None:
+        without: dict[str, Any] = {"conf_list": None, "recall_level": None, "confidence_level": None}
+        prepared = OpenSetDetection(**{**options, **without, "recall_budgets": (), "errors": True}).prepare(state)
+        errors, outcomes = prepared.errors, prepared.matched.outcomes
+        assert errors is not None
+        self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
+        self._names = class_words(names, outcomes.boxes.unknown_id)
+        # the original boxes: with plus_one, the boxes of `outcomes` are larger
+        confident = state["predictions"][:, 4] >= outcomes.boxes.rules.conf_threshold
+        self._corners = state["predictions"][confident, :4]
+        self._kinds = np.where(IS_RIGHT[outcomes.outcome], _KINDS.index(FOUND), errors.kinds)  # −1: it counts nowhere
+        counts = outcomes.boxes.counts
+        self.fates = {fate: int(counts @ errors.by_image["{} objects {}".format(*fate)]) for fate in FATES}
+        self.kinds = {kind: int(counts @ errors.by_image[f"FP {kind}"]) for kind in FALSE_POSITIVES}
+        self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
+        columns = {key: " objects ".join(key) if key in FATES else " ".join(key) for key in _WORDS}
+        self._wrong = {key: errors.by_image[column] for key, column in columns.items()}
+        self.errors = np.sum([*self._wrong.values()], axis=0)
+        rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
+        pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
+        self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
+
+    def name(self, label: float) -> str:
+        """The name of a class, or its id."""
+        return self._names.get(int(label), f"{label:g}")
+
+    def said(self, image: int) -> str:
+        """The errors of an image, such as "2 unknown called known, 1 wrong class"."""
+        counts = Counter[str]()
+        for key, column in self._wrong.items():
+            counts[_WORDS[key]] += int(column[image])
+        return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
+
+    def worst(self, number: int) -> list[int]:
+        """The indices of the images with the most errors, the worst first; of equal ones the first."""
+        order = np.argsort(-self.errors, kind="stable").tolist()
+        return [place for place in order[:number] if self.errors[place]]
+
+    def boxes(self, image: int) -> list[Box]:
+        """The boxes of an image: errors on objects, then right boxes, then boxes on nothing, by confidence."""
+        boxes = self._outcomes.boxes
+        start, end = np.searchsorted(boxes.image, [image, image + 1]).tolist()
+        order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
+        drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
+        start, end = np.searchsorted(boxes.object_image, [image, image + 1]).tolist()
+        missed = start + np.flatnonzero(np.isin(self._errors.fates[start:end], _MISSED))
+        return sorted([*drawn, *map(self._missed, missed.tolist())], key=lambda box: _BELOW.get(box.role, 0))
+
+    def examples(self) -> list[tuple[str, int, list[Box]]]:
+        """The most confident false positive of each kind that occurs, and the largest missed object.
+
+        Returns its kind, the index of its image, and the boxes to draw, for each.
+        """
+        boxes, examples = self._outcomes.boxes, []
+        for place, kind in enumerate(FALSE_POSITIVES):
+            rows = np.flatnonzero(self._errors.kinds == place)
+            if len(rows):
+                row = int(rows[np.argmax(boxes.predictions[rows, 4])])
+                examples.append((kind, int(boxes.image[row]), self._prediction(row)))
+        missed = np.flatnonzero(np.isin(self._errors.fates, _MISSED))
+        if len(missed):
+            sides = self._references[missed, 2:4] - self._references[missed, :2]
+            row = int(missed[np.argmax(sides[:, 0] * sides[:, 1])])
+            examples.append((MISSED, int(boxes.object_image[row]), [self._missed(row)]))
+        return examples
+
+    def _prediction(self, row: int) -> list[Box]:
+        """A prediction and, if it is poorly localised, the object that it should have matched."""
+        kind = _KINDS[self._kinds[row]]
+        about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
+        score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
+        own = self.name(self._references[about, 4]) if about >= 0 else ""
+        outcome = "right" if kind == FOUND else _in_words(kind)
+        words = f"called {self.name(label)} ({score:.2f}){own and ', is '}{own}: {outcome}"
+        is_misplaced = kind.startswith(("badly", "both"))
+        role = "misplaced" if is_misplaced else _ROLES.get(kind, "nothing")
+        box = Box(tuple(self._corners[row].tolist()), words, role, self.name(label), True)
+        return (
+            [box, Box(tuple(self._references[about, :4].tolist()), own, "object", "", False)] if is_misplaced else [box]
+        )
+
+    def _missed(self, row: int) -> Box:
+        *corners, label = self._references[row, :5].tolist()
+        return Box(tuple(corners), f"{self.name(label)}: missed", MISSED, f"{self.name(label)}, missed", False)
+
+
+def _in_words(kind: str) -> str:
+    """A kind of false positive, for a picture."""
+    return kind.replace("both, ", "badly placed, ").replace("background ", "nothing there, ")
+
+
+def errors_of(computed: Computed) -> BoxErrors | None:
+    """The errors of a computation; None where an iou_threshold below 1/10 leaves none to tell."""
+    if "errors" not in computed.memo:
+        state: Any = computed.state
+        is_told = computed.options["iou_threshold"] >= NEARBY
+        of = computed.options, computed.reading.classes
+        computed.memo["errors"] = BoxErrors(state, *of) if is_told else None
+    errors: BoxErrors | None = computed.memo["errors"]
+    return errors
+
+
+def images(computed: Computed, number: int = 48) -> list[Image]:
+    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any."""
+    errors = errors_of(computed)
+    if errors is None or "counts" in computed.state:
+        return []
+    with extra("cli"):
+        from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, draw_boxes, photographs_of
+    reading, rows, images = computed.reading, errors.worst(number), []
+    paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
+    read = photographs_of(computed, paths, len(errors.errors))
+    sides = computed.state["predictions"], computed.state["references"]
+    are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
+    for row in rows:
+        every, own, photo, said = errors.boxes(row), read(row), None, errors.said(row)
+        boxes = every[:MOST_BOXES]
+        # the picture is scaled to the size that the data set says, in which boxes lie
+        size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
+        if own is not None:
+            photo, size = own[0], size or own[1]
+        if are_shares:  # of the image, as YOLO's
+            across, down = size = size or (1.0, 1.0)
+            boxes = [replace(box, corners=_scaled(box.corners, across, down)) for box in boxes]
+        size = size or _reach(every)
+        name = reading.images[row] if reading.images else str(row)
+        left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
+        images.append(
+            Image(
+                name,
+                size,
+                "" if photo is None else data_url(photo, MOST_CHARACTERS // len(rows)),
+                boxes,
+                said + left,
+                data_url(draw_boxes(boxes, size, photo, THUMBNAIL), quality=72),
+                f"{name}: {said}",
+            )
+        )
+    return images
+
+
+def _scaled(corners: Sequence[float], across: float, down: float) -> tuple[float, float, float, float]:
+    x1, y1, x2, y2 = corners
+    return x1 * across, y1 * down, x2 * across, y2 * down
+
+
+def _reach(boxes: Iterable[Box]) -> tuple[float, float]:
+    """The size of an image that holds all boxes, with a margin."""
+    width, height = (1.03 * max([1.0, *(box.corners[end] for box in boxes)]) for end in (2, 3))
+    return width, height
