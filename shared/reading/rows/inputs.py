@@ -49,6 +49,7 @@ def table_of_places(
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
     pooled, called, chosen = Table({}), dict[Path, dict[str, str]](), dict[str, list[str]]()
+    scores = layout.scores()
     for name, (path, picked) in split.items():
         if path not in called:
             table = read_table(path, wanted[path], limits, streamed=True)
@@ -59,7 +60,7 @@ def table_of_places(
             own = {column: new for new, column in called[path].items()}
             column = next(column for column in layout.columns if column.name == name)
             picked = picked_names(column, pooled, [*own], picked)
-            if column is layout.scores() and not signed:
+            if scores is not None and scores.name in (column.name, column.part_of) and not signed:
                 check_direction(picked)
             chosen[name] = [own[one] if one in own else one[0] + own[unsigned(one)] for one in picked]
     return Opened(pooled, [*called]), chosen

@@ -309,10 +309,6 @@ class Counts(Column):
     unused: ClassVar[str] = "each row once"
     alike: ClassVar[bool] = False
 
-    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """No array, since integers are more likely labels."""
-        return []
-
 
 @dataclass(frozen=True)
 class Names(Column):
@@ -329,10 +325,6 @@ class Names(Column):
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """The names as they are."""
         return array
-
-    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """No array, since names are guessed only by the name of their column."""
-        return []
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tell from the first lines of a table whether it has a header, and which characters separate its values."""
+"""Tables of values separated by commas, semicolons or tabs, with or without a header, which their first lines tell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow.csv
 
 from ...arrays.arrays import reads_as_number
 from ..places import unsigned
-from .arrow import column_of, ids_of
+from .arrow import ids_of
 
 HINT = "put a line of names above"
 _COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))
@@ -116,9 +116,6 @@ def _is_value(cell: str) -> bool:
     return reads_as_number(cell) or cell.lower() in ("true", "false")
 
 
-# Read tables of values separated by commas, semicolons or tabs, with or without a header.
-
-
 class Csv:
     """A table of separated values.
 
@@ -152,29 +149,20 @@ class Csv:
         """The names of the columns."""
         return list(self.table.column_names)
 
-    def column(self, name: str) -> Any:
-        """A column as an array. Raises ValueError for missing values, and for text that is not in UTF-8."""
-        self._check_text(name)
-        return column_of(self.table, name)
-
     def words(self, name: str) -> Any:
         """The cells of a column as they stand, (N,) strings without blanks around them: 007 and 7 are two names.
 
         Raises ValueError for text that is not in UTF-8.
         """
-        self._check_text(name)
         table = self.table
+        if pa.types.is_binary(table.column(name).type):
+            cells = table[name].to_pylist()
+            position = next(i for i, cell in enumerate(cells) if cell is not None and not _is_utf8(cell))
+            raise ValueError(f"{name}: expected UTF-8 text, got {cells[position]!r} at position {position}")
         if not pa.types.is_string(table[name].type):
             as_text = {"column_types": {name: pa.string()}, "include_columns": [name]}
             table = self._read(self.names if self.headless else [], **as_text)
         return ids_of(pc.utf8_trim_whitespace(table[name]))
-
-    def _check_text(self, name: str) -> None:
-        """Raise ValueError for a column whose text is not in UTF-8; Arrow reads it as bytes."""
-        if pa.types.is_binary(self.table.column(name).type):
-            cells = self.table[name].to_pylist()
-            position = next(i for i, cell in enumerate(cells) if cell is not None and not _is_utf8(cell))
-            raise ValueError(f"{name}: expected UTF-8 text, got {cells[position]!r} at position {position}")
 
     def _read(self, names: list[str], **options: Any) -> pa.Table:
         """The table of the text; its first line is the header if there are no names. `options`, of ConvertOptions.

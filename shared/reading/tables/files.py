@@ -1,6 +1,4 @@
-"""Read arrays that NumPy saved, one (.npy) or several by name (.npz). Nothing is unpickled.
-
-Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
+"""Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
 
 Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
 """

@@ -198,6 +198,33 @@ def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
         assert sum(map(len, reading.census.left_out.values())) == np.count_nonzero(wrong)
 
 
+@pytest.mark.parametrize("metric", LAYOUTS)
+def test_no_input_and_no_place(metric: str) -> None:
+    """Errors say what `read` takes, and name the input."""
+    with pytest.raises(ValueError, match=f"inputs: expected a file, .* for .*references.* of {metric}; got none"):
+        read(metric)
+    for columns in ({}, {"references": None}):
+        with pytest.raises(ValueError, match="got none"):
+            read(metric, columns=columns)
+    for wrong in (3, [3], None, 0.5):
+        came = 3 if wrong == [3] else wrong
+        with pytest.raises(TypeError, match=f"inputs: expected a file, .*, or a list of them, got {came}"):
+            read(metric, wrong)
+
+
+def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
+    for name in ("id", "ood"):
+        (tmp_path / f"{name}.csv").write_text("conf,n\n0.25,1\n0.75,2\n")
+    known, unknown = (f"{tmp_path / name}.csv:" for name in ("id", "ood"))
+    sides = ("in-distribution scores", "OOD scores")
+    with pytest.raises(
+        ValueError, match=r"ood.csv:conf: expected scores that are higher .*, got conf"
+    ):
+        read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}conf"))))
+    signed = read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}+conf")))).columns["predictions"]
+    assert [side.tolist() for side in signed] == [[-0.25, -0.75], [0.25, 0.75]]
+
+
 def test_a_sign_that_is_needed(tmp_path: Path, run: Run) -> None:
     """The command says it as the page does, and --flip cures it; not of labels that mean something else."""
     labels = np.arange(200) % 2
