@@ -14,7 +14,7 @@ from ..detection.errors import FALSE_POSITIVES, FATES, MISSED, NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import IS_RIGHT
 from ..extras import extra
-from ..reading.boxes.classes import class_words
+from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
 from .answer import Box, Image
 from .subject import Computed

@@ -18,7 +18,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.owod import TENTHS
 from ..metric.numbers import percent_text
-from ..reading.boxes.dataset import class_words, with_names_in_tables
+from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
