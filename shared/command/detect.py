@@ -10,8 +10,6 @@ from typing import Any
 import click
 import numpy as np
 
-from openworld_metrics.reading.boxes.dataset import class_ids
-
 from ..detection.closed_set import closed_set_note
 from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
@@ -20,7 +18,7 @@ from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
-from ..reading.boxes.dataset import Detections, aliases_of, labels_of, means_unknown
+from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census

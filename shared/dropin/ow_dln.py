@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics.reading.boxes.dataset import class_ids
-
 from ..arrays.arrays import MAX_EXACT, to_numpy
 from ..arrays.checks import as_int, as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.summaries import summary
 from ..integrations import ultralytics
+from ..reading.boxes.dataset import class_ids
 from ..suites.detection import DEFAULT_CONF, Results
 
 

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from openworld_metrics.reading.boxes.dataset import class_ids
-
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.summaries import save_results
-from ..reading.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
 from ..reading.boxes.yolo import read_yolo_data
 from ..reading.progress import progress_bar
 from ..suites.detection import DEFAULT_CONF, Results, Summarise, class_options, evaluate_detections
