@@ -12,6 +12,7 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -21,7 +22,7 @@ import layout
 import openworld_metrics
 import publish
 import sync
-from tests.pages.steps import STEPS, as_lists
+from tests import cases
 from tests.served import connect, serve
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
@@ -399,12 +400,13 @@ class Space(NamedTuple):
 @pytest.fixture(scope="module")
 def spaces(root: Path, load: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Space]:
     written = {}
-    for name, steps in STEPS.items():
+    for name in openworld_metrics.METRICS:
+        drawn, options = cases.draw(name, 5)
         folder = tmp_path_factory.mktemp(name)
         space = layout.write(root / "metrics" / name, root / "shared", folder / "dist").rename(folder / "app")
-        columns = {key: as_lists(value) for key, value in steps.columns.items()}
-        options = {key: list(value) if isinstance(value, tuple) else value for key, value in steps.options.items()}
-        written[name] = Space(space, columns, options, load(name).compute(**steps.columns, **steps.options))
+        columns = {key: cases.as_lists(value) for key, value in drawn.items()}
+        options = {key: np.asarray(value).tolist() for key, value in options.items()}
+        written[name] = Space(space, columns, options, load(name).compute(**columns, **options))
     return written
 
 

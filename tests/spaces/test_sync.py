@@ -150,10 +150,6 @@ def edit(file: str, text: str) -> Callable[[Path], None]:
 
 IMPOSSIBLE: dict[str, tuple[Callable[[Path], None], str]] = {
     "no-script": (lambda project: (project / "metrics/openauc/openauc.py").unlink(), "expected a script openauc.py"),
-    "no-page": (
-        lambda project: (project / "shared/pages/metrics/openauc.py").unlink(),
-        "openauc: expected its page in shared/pages/metrics/openauc.py",
-    ),
     "two-files-define-it": (
         edit("shared/arrays/checks.py", "\n\nclass Evaluated:\n    pass\n"),
         "that defines Evaluated, got arrays/checks.py and metric/evaluate_adapter.py",
