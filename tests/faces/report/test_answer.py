@@ -90,7 +90,10 @@ def an_answer(models: int = 2, word: str = "") -> Answer:
             Bars("Fates", ["OOD"], ["found", "missed"], ["right", "missed"], [[3, 1]]),
             Matrix("Confusions", ["six"], ["zero", "one"], [[2, 0]], shares=False),
         ],
-        images=[Image("<a>.png", (10, 10), PIXEL, [box], "1 unknown, called known")],
+        images=[
+            Image("<a>.png", (10, 10), PIXEL, [box], "1 unknown, called known"),
+            Image("b.png", (10, 10), PIXEL, [], "a map"),
+        ],
         decisions=decisions,
         worst=[
             Worst("ID, scored highest", {"sample": ["<x>"], "score": ["−1.5"]}, "1 of 2."),
