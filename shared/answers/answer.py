@@ -174,6 +174,7 @@ class Image:
     size: width and height in the units of the boxes
     said: its errors in words
     thumbnail: a small data URL for a gallery
+    keys: the words and the role of each kind of outline in the picture
     """
 
     name: str
@@ -183,6 +184,7 @@ class Image:
     said: str = ""
     thumbnail: str = ""
     alt: str = ""
+    keys: Sequence[tuple[str, str]] = ()
 
 
 Figure = Histogram | Curves | Bars | Matrix
@@ -231,7 +233,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a metric says of a model, beside its rivals, if any.
+    """A metric's answer about a model, beside its rivals, if any.
 
     question: what the metric answers, in words; data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     model: the name of the model shown; models: the names of all, in the order of the file

@@ -177,8 +177,8 @@ def test_all_digits_are_there(html: str) -> None:
 
 def test_a_table_has_intervals_arrows_and_the_best(html: str) -> None:
     part = html.partition("<h2>Detectors</h2>")[2].partition("</section>")[0]
-    assert re.findall(r'<th scope="col">(.*?)</th>', part) == ["detector", "auroc ↑", "fpr95tpr ↓"]
-    assert '<td class="best" data-name="auroc ↑">0.900 <span class="ci">[0.800, 0.950]</span></td>' in part
+    assert re.findall(r'<th scope="col">(.*?)</th>', part) == ["detector", "AUROC ↑", "fpr95tpr ↓"]
+    assert '<td class="best" data-name="AUROC ↑">0.900 <span class="ci">[0.800, 0.950]</span></td>' in part
     assert "and every detector not clearly worse" in part
 
 
