@@ -72,6 +72,7 @@ SHOWN = {
     "openworld_metrics.integrations.anomalib": ["anomaly_metrics", "AnomalyResult"],
     "openworld_metrics.integrations.evaluators": ["evaluator"],
     "openworld_metrics.integrations.combining": ["combine"],
+    "openworld_metrics.integrations.ultralytics": ["OpenSetValidator"],
     "openworld_metrics.dropin.xcurve": [
         *("TopkAcc", "AUTKC", "MacroF", "MicroF", "ClosedSetAcc", "Acc_At_TPR", "AUROC", "OpenAUC")
     ],

@@ -13,7 +13,18 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..faces.report.anomaly import write_anomaly_report
 from ..faces.report.frame import check_report_folder
 from ..faces.summaries import check_ending, described, save_anomaly_results
-from ..faces.terminal import aligned, comparison_text, has_colour, joined, printed, quiet, results_text, strong, width
+from ..faces.terminal import (
+    aligned,
+    comparison_text,
+    has_colour,
+    joined,
+    printed,
+    quiet,
+    results_text,
+    strong,
+    text_width,
+    width,
+)
 from ..metric.numbers import number_text, with_arrow
 from ..metric.results import Rate, Summary
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
@@ -215,7 +226,8 @@ def _text(numbers: Numbers, differences: Mapping[str, Any] | None, percent: bool
         table, models = _with_intervals(differences, numbers.comparison), model_names(*folders)
         level = results["evaluation"]["options"]["confidence_level"] or LEVEL
         rows = comparison_text(table, models, kinds=results[KINDS], level=level, **shown)
-        return joined(about, joined(rows, printed(quiet(note), colour=colour), by="\n"))
+        head = printed((strong("anomaly"), quiet(f"  {about}")), colour=colour)
+        return joined(head, joined(rows, printed(quiet(note), colour=colour), by="\n"))
     summary = Summary({key: _rate(numbers, key) for key in numbers.keys})
     if not means:
         return results_text("anomaly", about, summary, note, **shown)
@@ -258,13 +270,15 @@ def _rate(numbers: Numbers, key: str) -> Rate:
 
 def _by_category(numbers: Numbers, percent: bool, colour: bool) -> str:
     """The most important rates of each category, as many as fit a line."""
-    table, keys = numbers.results["groups"], numbers.keys[:_COLUMNS]
-    heads = [quiet(with_arrow(key, numbers.higher(key))) for key in keys]
-    rows = [
-        [strong(name), str(images), *(_cell(numbers, key, table[key][i], percent) for key in keys)]
-        for i, (name, images) in enumerate(zip(table["group"], table["images"]))
-    ]
-    return aligned([[quiet("category"), quiet("images"), *heads], *rows], colour=colour)
+    table = numbers.results["groups"]
+    columns = [[quiet("category"), *map(strong, table["group"])], [quiet("images"), *map(str, table["images"])]]
+    for key in numbers.keys[:_COLUMNS]:
+        column = [_cell(numbers, key, value, percent) for value in table[key]]
+        columns.append([quiet(with_arrow(key, numbers.higher(key))), *column])
+        if len(columns) > 3 and text_width(aligned([*zip(*columns)])) > width():
+            columns.pop()
+            break
+    return aligned([*zip(*columns)], colour=colour)
 
 
 def _cell(numbers: Numbers, key: str, value: Any, percent: bool) -> str:

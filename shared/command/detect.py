@@ -177,7 +177,7 @@ def _text(
     """
     first, second = places
     alone = {name: value for name, value in results.items() if name != "comparison"}
-    shown: dict[str, Any] = {"percent": percent, "colour": has_colour()}
+    shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     if "comparison" not in results or second is None:
         openset = results["openset_metrics"]
         rates = {
@@ -188,9 +188,10 @@ def _text(
         alone["openset_metrics"] = {**openset, **rates}
         return joined(summary(alone, digits=DIGITS, **shown), printed(quiet(quick.note), colour=has_colour()))
     names = model_names(first, second)
-    shown |= {"kinds": results[KINDS], "level": level or LEVEL, "width": width()}
-    own = summary(alone, percent, digits=DIGITS, colour=has_colour())
-    return joined(own, comparison_text(results["comparison"], names, **shown))
+    more: dict[str, Any] = {"kinds": results[KINDS], "level": level or LEVEL}
+    return joined(
+        summary(alone, digits=DIGITS, **shown), comparison_text(results["comparison"], names, **more, **shown)
+    )
 
 
 def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:

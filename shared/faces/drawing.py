@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ _SHADE = 0.5  # of a cell of a matrix that has a whole row
 _LEGIBLE = 0.03  # fraction of a bar that has room for a character
 WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side by side
 _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
+_LETTERS = 48  # that a line of a legend has room for
+_WRAPPED = 9  # letters of a name above a column
 _LEGEND, _ROW = 20, 34  # height of a legend below, and of a row of bars or of a matrix
 _LARGE = 1e300  # where the arithmetic of axes ends
 _VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
@@ -88,7 +91,8 @@ def svg_of(
     if isinstance(figure, (Bars, Matrix)):
         left, height = width // 4, bottom + top + _ROW * len(figure.rows)
     elif isinstance(figure, Histogram):
-        bottom, height = bottom + _LEGEND, height + _LEGEND
+        legend = _LEGEND * -(-len(figure.series) // 2)
+        bottom, height = bottom + legend, height + legend
     frame = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     with styled(**{"svg.fonttype": "none", "font.size": 11, "legend.fontsize": 11, "axes.linewidth": 1}) as canvas:
         drawn = canvas(figsize=(width / 72, height / 72), dpi=72)
@@ -116,7 +120,7 @@ def draw_figure(
     """Draw a figure of an answer, with its title, at a threshold of its decisions, if any; see `svg_of`."""
     if isinstance(figure, Histogram):
         if threshold is None and decisions is not None and figure.follows:
-            threshold = float(decisions.thresholds[place].replace("−", "-").replace("∞", "inf"))
+            threshold = value_at(decisions, "threshold", place)
         draw_histogram(axes, figure, threshold)
     elif isinstance(figure, Curves):
         if point is None and decisions is not None and figure.follows is not None:
@@ -194,7 +198,7 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
             drawstyle="steps-pre" if figure.steps else "default",
             clip_on=False,
         )
-    if point is not None:
+    if point is not None and all(map(math.isfinite, point)):
         axes.plot(*point, "o", color=INK, markersize=5.5, clip_on=False)
     _name_axes(axes, figure.title, *figure.axes)
     for axis, is_share, values in (
@@ -225,7 +229,10 @@ def draw_bars(axes: Any, figure: Bars) -> None:
     _rows(axes, figure.rows, figure.title)
     axes.spines[["left", "bottom"]].set_visible(False)
     patches = [_patch(TOKENS[token(role)].light) for role in figure.roles]
-    axes.legend(patches, list(figure.parts), loc="upper left", bbox_to_anchor=(0, -0.02), ncols=3, borderaxespad=0)
+    columns = max(1, min(3, _LETTERS // (6 + max(map(len, figure.parts), default=0))))
+    axes.legend(
+        patches, list(figure.parts), loc="upper left", bbox_to_anchor=(0, -0.02), ncols=columns, borderaxespad=0
+    )
 
 
 def draw_matrix(axes: Any, figure: Matrix) -> None:
@@ -243,18 +250,20 @@ def draw_matrix(axes: Any, figure: Matrix) -> None:
             text = "–" if count is None else f"{count:,}" if count or figure.shares else "·"
             axes.text(column, row, text, ha="center", va="center")
     axes.set_xlim(-0.5, len(figure.columns) - 0.5)
-    axes.set_xticks(range(len(figure.columns)), figure.columns)
+    axes.set_xticks(range(len(figure.columns)), [fill(name, _WRAPPED) for name in figure.columns])
     _rows(axes, figure.rows, figure.title)
     _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def value_at(decisions: Decisions, name: str, place: int) -> float:
-    """A rate or another number of the decisions at a threshold; a rate of nothing is 0.0."""
-    if name not in decisions.rates:
-        return decisions.values[name][place]
-    above, below = (sum(decisions.counts[count][place] for count in counts) for counts in decisions.rates[name])
-    return above / below if below else 0.0
+    """The threshold, a rate, another number, or a count of the decisions at an index; a rate of nothing is 0.0."""
+    if name == "threshold":
+        return float(decisions.thresholds[place].replace("−", "-").replace("∞", "inf"))
+    if name in decisions.rates:
+        above, below = (sum(decisions.counts[count][place] for count in counts) for counts in decisions.rates[name])
+        return above / below if below else 0.0
+    return (decisions.values if name in decisions.values else decisions.counts)[name][place]
 
 
 def edges_of(low: float, high: float, number: int) -> np.ndarray:
@@ -299,7 +308,7 @@ def _rows(axes: Any, names: Sequence[str], title: str) -> None:
     """Rows by name, from the top."""
     axes.set_title(title)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), [fill(name, 2 * _WRAPPED) for name in names])
     axes.grid(visible=False)
 
 

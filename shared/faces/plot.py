@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,11 +32,12 @@ from .terminal import NO_DIFFERENCE
 __all__ = ["draw_differences", "draw_intervals", "draw_oscr"]  # for people; the others are for commands and reports
 
 _BINS, _POINTS = 40, 2000
-_WIDTH, _DPI = 7.5, 200  # inches, and pixels per inch
+_WIDTH, _WIDE, _DPI = 7.5, 9, 200  # inches, of answers, and pixels per inch
 _MODELS = [TOKENS[name].light for name in ("d1", "d2", "d3", "ink", "edge")]
 _INK, _QUIET, _EDGE = (TOKENS[name].light for name in ("ink", "ink2", "edge"))
 _BETTER = {"first": _MODELS[0], "second": _MODELS[1], None: _QUIET}
 _ROW, _MARGIN = 0.32, 1.1  # inches
+_TITLE = 48  # characters of a line of a title
 _LONGEST = 40  # characters of a name
 
 
@@ -104,23 +106,23 @@ def draw_answer(answer: Answer, path: Path) -> None:
     }
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
     rows = -(-len(answer.figures) // 2)
-    heights = [3.3] * rows + [0.45 + 0.27 * len(rates)] * bool(rates)
+    heights = [3.3 * rows] * bool(rows) + [0.45 + 0.27 * len(rates)] * bool(rates)
     with styled() as canvas:
-        drawn = canvas(figsize=(_WIDTH, sum(heights or [1]) + 0.4), layout="constrained", dpi=_DPI)
+        drawn = canvas(figsize=(_WIDE, sum(heights or [1]) + 0.4), layout="constrained", dpi=_DPI)
         title = ": ".join(filter(None, [answer.metric, answer.model]))
         drawn.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
-        panels = drawn.add_gridspec(len(heights) or 1, 2, height_ratios=heights or [1])
+        parts = drawn.subfigures(len(heights) or 1, 1, squeeze=False, height_ratios=heights or [1])[:, 0]
         for at, figure in enumerate(answer.figures):
-            axes = drawn.add_subplot(panels[at // 2, at % 2])
+            axes = parts[0].add_subplot(rows, 2, at + 1)
             draw_figure(axes, figure, answer.decisions, place)
-            axes.set_title(" · ".join(filter(None, [figure.title, figure.note])))
+            axes.set_title(fill(" · ".join(filter(None, [figure.title, figure.note])), _TITLE))
         if rates:
             results = {key: each.value for key, each in rates.items()}
             for key, each in rates.items():
                 if each.interval is not None:
                     results |= {f"{key}_low": each.interval[0], f"{key}_high": each.interval[1]}
             kinds = {key: {"higher": each.higher, "rate": True} for key, each in rates.items()}
-            _draw_rates(drawn.add_subplot(panels[-1, :]), results, [*rates], kinds)
+            _draw_rates(parts[-1].subplots(), results, [*rates], kinds)
         save_figure(drawn, path)
 
 

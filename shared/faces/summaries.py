@@ -72,11 +72,14 @@ def save_anomaly_results(results: Results, path: str | Path) -> None:
     write_file(path, f"{text}\n")
 
 
-def summary(results: Results, percent: bool = False, *, digits: int = DIGITS, colour: bool = False) -> str:
+def summary(
+    results: Results, percent: bool = False, *, digits: int = DIGITS, width: int = 0, colour: bool = False
+) -> str:
     """The results of a detector: sections for the standard metrics, the open-set metrics and a comparison.
 
     Parameters: results, of `evaluate_detections`, with the entry "comparison" for two detectors; percent, whether
-    rates are in percent, except in a comparison; digits of rates that are not in percent; colour, for a terminal.
+    rates are in percent, except in a comparison; digits of rates that are not in percent; width of a terminal, in which
+    meanings are wrapped; colour, for a terminal.
     """
     parts = []
     in_percent = shares(results) | _SHARES if percent else frozenset()
@@ -104,7 +107,7 @@ def summary(results: Results, percent: bool = False, *, digits: int = DIGITS, co
         ]
         title = _TITLES[section]
         heads = [printed(strong(title), colour=colour), printed(quiet("-" * len(title)), colour=colour)]
-        parts.append(joined(*heads, aligned(lines, (0, 1, 2, 3), colour=colour), by="\n"))
+        parts.append(joined(*heads, aligned(lines, (0, 1, 2, 3), width=width, colour=colour), by="\n"))
         for key, table in tables.items():
             cells = [[name, *(text(name, value) for value in column)] for name, column in table.items()]
             parts.append(f"{key}\n{aligned([*zip(*cells)], left=())}")

@@ -189,17 +189,12 @@ def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | 
     return _chosen([*dict.fromkeys(key for _, _, key in cells)], patterns, "keys")
 
 
-def _kinds(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The kinds of the keys of saved results, if the results have them."""
-    kinds = results.get(KINDS)
-    return kinds if isinstance(kinds, Mapping) else {}
-
-
 def all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
     kinds: dict[str, Any] = {}
     for name, result in results.items():
-        for key, kind in _kinds(result).items():
+        own = result.get(KINDS)
+        for key, kind in own.items() if isinstance(own, Mapping) else ():
             if not isinstance(kind, Mapping) or kind.get("kind") != "rate":  # as that of a rate that does not exist
                 kinds.setdefault(key, kind)
                 continue
@@ -262,17 +257,13 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
     if patterns is None:
         return list(names)
     chosen: list[str] = []
+    ends = {name: name.rpartition("/")[2] if option == "keys" else name for name in names}  # a group's is not split
     for pattern in patterns:
-        matching = [name for name in names if pattern in (name, _end(name, option)) or fnmatchcase(name, pattern)]
+        matching = [name for name in names if pattern in (name, ends[name]) or fnmatchcase(name, pattern)]
         if not matching:
             raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
         chosen += [name for name in matching if name not in chosen]
     return chosen
-
-
-def _end(name: str, option: str) -> str:
-    """The last part of a key; a group's name is not split."""
-    return name.rpartition("/")[2] if option == "keys" else name
 
 
 Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a cell
@@ -403,45 +394,54 @@ def render(
 
     if form == "csv":
         return _as_csv(table, number)
-    escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
+    written = _FORMS[form]
 
     def text(cell: Cell | None) -> str:
-        return _cell_text(cell if cell is None or second else cell._replace(second=False), number, intervals, form)
+        return _cell_text(cell if cell is None or second else cell._replace(second=False), number, intervals, written)
 
-    texts = [[escape(name), *map(text, cells)] for name, cells in table.rows]
-    ways = [_arrow(column, form) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
-    corner = escape(table.corner)
+    texts = [[written.escape(name), *map(text, cells)] for name, cells in table.rows]
+    ways = [_arrow(column, written) if arrows else "" for column in zip(*(cells for _, cells in table.rows))]
+    corner = written.escape(table.corner)
     if corner:  # all numbers have one key, with one direction
         corner, ways = f"{corner} {ways[-1]}".rstrip(), [""] * len(ways)
-    return lay_out([[corner, *(f"{escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways))], *texts])
+    names = [f"{written.escape(name)} {way}".rstrip() for name, way in zip(table.columns, ways)]
+    return written.lay_out([[corner, *names], *texts])
 
 
 def escaped(text: str, form: str) -> str:
     """A text on one line, with what a form would read as its own signs escaped."""
-    return _ESCAPES[form](text)
+    return _FORMS[form].escape(text)
 
 
-def _arrow(column: Sequence[Cell | None], form: str) -> str:
+class _Form(NamedTuple):
+    """The signs of a form; `bold` and `underlined` are templates of a text."""
+
+    escape: Callable[[str], str]
+    bold: str
+    underlined: str
+    lay_out: Callable[[Sequence[Sequence[str]]], str]
+    arrows: tuple[str, str] = ("↓", "↑")
+    plus_minus: str = "±"
+    missing: str = "–"
+
+
+def _arrow(column: Sequence[Cell | None], form: _Form) -> str:
     """The arrow of a column's direction; "" if it is unknown."""
     known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
-    if known is None:
-        return ""
-    return _ARROWS.get(form, ("↓", "↑"))[known.higher]
+    return "" if known is None else form.arrows[known.higher]
 
 
-def _cell_text(cell: Cell | None, number: Number, intervals: str, form: str) -> str:
+def _cell_text(cell: Cell | None, number: Number, intervals: str, form: _Form) -> str:
     if cell is None:
-        return "--" if form in _LATEX else "–"
-    text = number(cell.value, cell)
-    text = _BOLD[form](text) if cell.best else _UNDERLINED[form](text) if cell.second else text
-    plus_minus = r"$\pm$" if form in _LATEX else "±"
+        return form.missing
+    template = form.bold if cell.best else form.underlined if cell.second else "{}"
+    text = template.format(number(cell.value, cell))
     if cell.std is not None:
-        return f"{text} {plus_minus} {number(cell.std, cell)}"
+        return f"{text} {form.plus_minus} {number(cell.std, cell)}"
     if cell.low is None or cell.high is None or intervals == "none":
         return text
     if intervals == "plusminus":
-        half = (Fraction(cell.high) - Fraction(cell.low)) / 2
-        return f"{text} {plus_minus} {number(half, cell)}"
+        return f"{text} {form.plus_minus} {number((Fraction(cell.high) - Fraction(cell.low)) / 2, cell)}"
     return f"{text} [{number(cell.low, cell)}, {number(cell.high, cell)}]"
 
 
@@ -489,33 +489,24 @@ def _one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-_ESCAPES: dict[str, Callable[[str], str]] = {
-    "text": _one_line,
-    "markdown": lambda name: re.sub(r"[|\\`*<\[\]&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", _one_line(name)),
-    "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
-    "html": lambda name: html.escape(_one_line(name)),
-}
-_ESCAPES["booktabs"] = _ESCAPES["latex"]
-_LATEX = ("latex", "booktabs")
-_ARROWS = dict.fromkeys(_LATEX, (r"$\downarrow$", r"$\uparrow$"))
-_BOLD: dict[str, Callable[[str], str]] = {
-    "text": lambda text: f"*{text}",
-    "markdown": lambda text: f"**{text}**",
-    "latex": lambda text: rf"\textbf{{{text}}}",
-    "booktabs": lambda text: rf"\textbf{{{text}}}",
-    "html": lambda text: f"<b>{text}</b>",
-}
-_UNDERLINED: dict[str, Callable[[str], str]] = {
-    "text": lambda text: f"{SECOND}{text}",
-    "markdown": lambda text: f"*{text}*",
-    "latex": lambda text: rf"\underline{{{text}}}",
-    "booktabs": lambda text: rf"\underline{{{text}}}",
-    "html": lambda text: f"<u>{text}</u>",
-}
-_LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
-    "text": aligned,
-    "markdown": _markdown,
-    "latex": _latex,
-    "booktabs": partial(_latex, rules=(r"\toprule", r"\midrule", r"\bottomrule")),
-    "html": _html,
+_LATEX = _Form(
+    lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
+    r"\textbf{{{}}}",
+    r"\underline{{{}}}",
+    _latex,
+    (r"$\downarrow$", r"$\uparrow$"),
+    r"$\pm$",
+    "--",
+)
+_FORMS = {
+    "text": _Form(_one_line, "*{}", f"{SECOND}{{}}", aligned),
+    "markdown": _Form(
+        lambda name: re.sub(r"[|\\`*<\[\]&~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", _one_line(name)),
+        "**{}**",
+        "*{}*",
+        _markdown,
+    ),
+    "latex": _LATEX,
+    "booktabs": _LATEX._replace(lay_out=partial(_latex, rules=(r"\toprule", r"\midrule", r"\bottomrule"))),
+    "html": _Form(lambda name: html.escape(_one_line(name)), "<b>{}</b>", "<u>{}</u>", _html),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 Cell = Any  # a text, plain or with styles, or several that stand beside each other
 WIDEST = 116  # characters of a line
-NO_DIFFERENCE = "no clear difference"
+NO_DIFFERENCE, _UNCLEAR = "no clear difference", "unclear"
 _ROWS = 20  # the most rows of a table to show
 _LEAST_P = 0.001  # that is shown
+_WORDS = 10  # the fewest characters of a column of words
 _DRAWN, _FOR_DRAWINGS = 25, 110  # characters of a drawing, and of a terminal that shows them
 
 
@@ -78,8 +80,12 @@ def printed(text: Cell, *, colour: bool = False) -> str:
     return _rendered(_cell(text), colour)
 
 
-def aligned(rows: Sequence[Sequence[Cell]], left: Collection[int] = (0,), *, colour: bool = False) -> str:
+def aligned(
+    rows: Sequence[Sequence[Cell]], left: Collection[int] = (0,), *, width: int = 0, colour: bool = False
+) -> str:
     """Rows of cells, with the columns in `left` aligned to the left, and the others to the right.
+
+    With a `width`, the last column, of words, is wrapped so that lines fit it.
 
     >>> print(aligned([["key", "value"], ["auroc", ("0.5", quiet(" [0, 1]"))]]))
     key         value
@@ -87,12 +93,14 @@ def aligned(rows: Sequence[Sequence[Cell]], left: Collection[int] = (0,), *, col
     """
     from rich.table import Table
 
-    table = Table.grid(padding=(0, 2, 0, 0))
+    table, last = Table.grid(padding=(0, 2, 0, 0)), len(rows[0]) - 1
     for i in range(len(rows[0])):
-        table.add_column(justify="left" if i in left else "right", no_wrap=True)
+        table.add_column(justify="left" if i in left else "right", no_wrap=not width or i < last)
     for row in rows:
         table.add_row(*map(_cell, row))
-    return _rendered(table, colour)
+    if width and last:  # numbers are never cut
+        width = max(width, text_width(aligned([row[:last] for row in rows], left)) + 2 + _WORDS)
+    return _rendered(table, colour, width)
 
 
 def _cell(cell: Cell) -> Text:
@@ -102,16 +110,17 @@ def _cell(cell: Cell) -> Text:
     return Text.assemble(*(_styled(part) if isinstance(part, str) else part for part in parts))
 
 
-def _rendered(content: Any, colour: bool) -> str:
+def _rendered(content: Any, colour: bool, width: int = 0) -> str:
     from rich.console import Console
 
     text = io.StringIO()
-    wide_enough = 1 << 20  # nothing is wrapped or cut
+    wide_enough = width or 1 << 20  # nothing is wrapped or cut
     system: Any = "standard" if colour else None
     Console(
         file=text, width=wide_enough, color_system=system, force_terminal=colour, legacy_windows=False, highlight=False
     ).print(content, soft_wrap=True)
-    lines = "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n"))
+    lines = re.sub(r" +(\x1b\[0m)?(?= *$)", r"\1", text.getvalue().rstrip("\n"), flags=re.MULTILINE)
+    lines = "\n".join(line.rstrip() for line in lines.split("\n"))
     return Painted(lines) if colour else lines
 
 
@@ -148,7 +157,13 @@ def numbers_of(results: Mapping[str, Any], *, percent: bool = False) -> list[Num
 
 
 def numbers_text(
-    name: str, about: str, numbers: Sequence[Number], *, percent: bool = False, colour: bool = False
+    name: str,
+    about: str,
+    numbers: Sequence[Number],
+    *,
+    percent: bool = False,
+    width: int = WIDEST,
+    colour: bool = False,
 ) -> str:
     """The name of a metric and its data, and a row for each number: key, value, interval, direction, and notes.
 
@@ -165,21 +180,23 @@ def numbers_text(
             strong(_value(number, percent)),
             quiet(_ends(number, percent)),
             arrow(number.higher),
-            quiet(
-                "  ".join(
-                    filter(None, (number.note, number.threshold and f"at score > {number.threshold}", number.meaning))
-                )
-            ),
+            quiet(_beside(number)),
         ]
         for number in numbers
     ]
     if not rows:
         return head
     kept = [i for i, column in enumerate(zip(*rows)) if any(map(str, column))]
-    table = aligned(
-        [[row[i] for i in kept] for row in rows], (0, len(kept) - 1 if kept[-1] == 4 else -1), colour=colour
-    )
+    has_words = kept[-1] == len(rows[0]) - 1
+    left, width = ((0, len(kept) - 1), width - 2) if has_words else ((0,), 0)
+    table = aligned([[row[i] for i in kept] for row in rows], left, width=width, colour=colour)
     return joined(head, *(type(table)(f"  {line}") for line in table.split("\n")), by="\n")
+
+
+def _beside(number: Number) -> str:
+    """What is said beside a number: its error, the threshold of its decisions, and what it means."""
+    threshold = f"at score > {number.threshold}" if number.threshold else ""
+    return "  ".join(filter(None, (number.note, threshold, number.meaning)))
 
 
 def _value(number: Number, percent: bool) -> str:
@@ -223,7 +240,7 @@ def results_text(
     in_groups = {key for row in groups.values() for key in row}
     alone = {key: one for key, one in summary.results.items() if key not in tables and key not in in_groups}
     text = joined(
-        numbers_text(name, about, numbers_of(alone, percent=percent), percent=percent, colour=colour),
+        numbers_text(name, about, numbers_of(alone, percent=percent), percent=percent, width=width, colour=colour),
         *(_groups(summary.results, groups, percent, width, colour) if groups else ()),
         *(_table(key, table, colour) for key, table in tables.items()),
     )
@@ -329,8 +346,8 @@ def differences_text(
     """A row for each key: both values, the difference with its interval as text and drawn, p, and the better model.
 
     Parameters: differences, where NaN stands for no interval; names of the models; shares, keys that may be in percent,
-    whose differences are in points then; level of the intervals; width, in characters: narrow terminals have no
-    drawings; colour.
+    whose differences are in points then; level of the intervals; width, in characters: where it is narrow, there is no
+    drawing, then a shorter verdict, then no p; colour.
     """
     certain = any(not math.isnan(row.low) for row in differences)
     said = "difference in points" if percent else "difference"
@@ -345,6 +362,11 @@ def differences_text(
             *(_styled(_drawing(row, axis), "cyan") for row in differences),
         ]
         rows, left = [[*row[:4], drawing, *row[4:]] for row, drawing in zip(rows, drawn)], {0, 4, 6}
+        return aligned(rows, left, colour=colour)
+    if certain and text_width(aligned(rows, left)) > width:  # short words first, then no p
+        rows = [[*row[:-1], quiet(_UNCLEAR) if str(row[-1]) == NO_DIFFERENCE else row[-1]] for row in rows]
+        if text_width(aligned(rows, left)) > width:
+            rows, left = [[*row[:4], row[-1]] for row in rows], {0, 4}
     return aligned(rows, left, colour=colour)
 
 
@@ -409,6 +431,6 @@ def answer_text(answer: Answer, *, percent: bool = False, width: int = WIDEST, c
         head = printed((strong(answer.metric), quiet(f"  {answer.data}")), colour=colour)
         body = differences_text(rows, answer.models, shares, percent=percent, width=width, colour=colour)
     else:
-        head, body = numbers_text(answer.metric, answer.data, numbers, percent=percent, colour=colour), ""
+        head, body = numbers_text(answer.metric, answer.data, numbers, percent=percent, width=width, colour=colour), ""
     notes = "\n".join([*answer.verdicts, *answer.notes])
     return joined(joined(head, body), printed(quiet(notes), colour=colour), by="\n")

@@ -99,7 +99,10 @@ def _target(path: Path) -> Path:
 
 
 def _draft_in(folder: Path) -> Path:
-    """A unique name for a draft on the disk of its file; short, since the file's own name may be long."""
+    """A unique name for a draft on the disk of its file; short, since the file's own name may be long.
+
+    What `tempfile` makes can be read by its owner alone, while a new file follows the user's umask.
+    """
     return folder / f".{os.urandom(8).hex()}.draft"
 
 

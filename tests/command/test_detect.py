@@ -376,7 +376,7 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
     uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
     results = expected(made, confidence_level=0.95)
-    assert f"{summaries.summary(results, digits=DIGITS)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
+    assert f"{summaries.summary(results, digits=DIGITS, width=80)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
     assert "0/10 [" in printed
     assert "10/10 [" in printed
     assert "100%" in printed
@@ -387,6 +387,7 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
 def test_intervals_for_people_are_not_saved(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--save", "x.json"], tmp_path, NO_COLOR="1")
     assert re.search(r"U-Recall +\d\.\d{3}  \[\d\.\d{3}, \d\.\d{3}\]  unknown objects called unknown", printed)
+    assert max(map(len, printed.rpartition("\r")[2].splitlines())) <= 80
     assert json.loads((tmp_path / "x.json").read_text()) == expected(made)
 
 
@@ -396,7 +397,7 @@ def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path
         expected(made, protocol="owod", recall_level=0.3, confidence_level=0.95)
     flags = ["--protocol", "owod", "--recall-level", "0.3"]
     printed = on_terminal(["detect", *FILES, *CLASSES, *flags], tmp_path, NO_COLOR="1").replace("\r\n", "\n")
-    assert summaries.summary(results, digits=DIGITS) in printed
+    assert summaries.summary(results, digits=DIGITS, width=80) in printed
     assert "intervals" not in printed
 
 

@@ -147,7 +147,8 @@ def test_a_comparison_fits(scores: dict[str, np.ndarray]) -> None:
     table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, n_resamples=50)
     for width in (60, 80, 110, 160):
         lines = comparison_text(table, ("ours", "theirs"), width=width).split("\n")
-        assert max(map(len, lines)) <= max(width, 80)
+        assert max(map(len, lines)) <= max(width, 66)
+        assert ("p" in lines[0].split()) == (width > 60)
         assert ("●" in lines[1]) == (width >= 110)
         assert lines[1].endswith("ours is better")
     same = compare("ood_bench", scores["first"], scores["first"], references=LABELS, n_resamples=50)

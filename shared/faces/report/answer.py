@@ -15,6 +15,7 @@ from .detection import LEGEND
 from .frame import Block, Picture, Section, Tile
 from .pictures import picture_of
 
+_NARROW = 3  # columns of a matrix that three cards side by side have room for
 _SENTENCES = 5  # on rivals; more are in the table
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
@@ -40,7 +41,7 @@ def report_html(
         _figures_section(answer),
         _images_section(answer.images),
         *map(_worst_section, answer.worst),
-        *(Section(each.title, each.title, [table_of(each)]) for each in answer.tables),
+        *(Section(each.title, each.title, [table_of(each, _titles(answer))]) for each in answer.tables),
         _details(answer),
     ]
     facts_shown = lines or [answer.question, answer.data]
@@ -57,7 +58,7 @@ def _headline(answer: Answer) -> Block:
         leading,
         names,
         answer.differences if names else (),
-        titles={key: number.title for key, number in own.items() if number.title},
+        titles=_titles(answer),
         note=answer.over,
         hint=" ".join(answer.notes),
         verdicts=() if names else answer.verdicts[:_SENTENCES],
@@ -70,12 +71,17 @@ def _side_by_side(answer: Answer) -> list[Section]:
     if own is None:
         return []
     lead = f"Bold marks the best, and every {answer.noun} not clearly worse than it." if own.best else ""
-    return [Section(own.title or "Side by side", own.title or "Side by side", [table_of(own)], lead)]
+    return [Section(own.title or "Side by side", own.title or "Side by side", [table_of(own, _titles(answer))], lead)]
 
 
-def table_of(own: Table) -> Block:
+def _titles(answer: Answer) -> dict[str, str]:
+    """The keys of the numbers in words."""
+    return {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
+
+
+def table_of(own: Table, titles: Mapping[str, str]) -> Block:
     """A table of an answer, with intervals beside their numbers, and arrows where a direction is better."""
-    names = {name: with_arrow(name, own.higher.get(name)) for name in own.columns}
+    names = {name: with_arrow(titles.get(name, name), own.higher.get(name)) for name in own.columns}
     columns = {names[name]: _with_intervals(own, name) for name in own.columns}
     best = [(row, names[name]) for row, name in own.best]
     return frame.table(columns, own.title, best=best, first=own.first)
@@ -114,11 +120,14 @@ def _decisions_section(decisions: Decisions | None) -> Section:
         for name, words in decisions.promises.items()
         if name in decisions.presets
     ]
-    cards = [frame.card(counted), frame.card(_rates(decisions, place))]
-    lead = " ".join(filter(None, [f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}.", decisions.note]))
-    return Section(
-        "Decisions", "Decisions", [frame.grid(*cards), frame.text(*promises, kind="small quiet promise")], lead
-    )
+    rule = f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}."
+    lead = " ".join(_capital(part) for part in (rule, decisions.note) if part)
+    blocks = [frame.grid(frame.card(counted), columns=1), _rates(decisions, place)]
+    return Section("Decisions", "Decisions", [*blocks, frame.text(*promises, kind="small quiet promise")], lead)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _rates(decisions: Decisions, place: int) -> Block:
@@ -140,7 +149,10 @@ def _figures_section(answer: Answer) -> Section:
     """The figures of the model shown, at the first of the common thresholds."""
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
     cards = [frame.card(_drawn(figure, answer.decisions, place), title=figure.title) for figure in answer.figures]
-    return Section("Figures", "Figures", [frame.grid(*cards, columns=3 if len(cards) > 2 else 2)] if cards else [])
+    wide = any(isinstance(figure, Matrix) and len(figure.columns) > _NARROW for figure in answer.figures)
+    return Section(
+        "Figures", "Figures", [frame.grid(*cards, columns=2 if wide or len(cards) < 3 else 3)] if cards else []
+    )
 
 
 def _drawn(figure: Figure, decisions: Decisions | None, place: int) -> Block:
@@ -155,11 +167,13 @@ def _images_section(images: Sequence[Image]) -> Section:
         return Section("Images", "Images", [])
     roles = {box.role for image in images for box in image.boxes}
     legend = [entry for entry in LEGEND if entry[0] in roles]
+    outlines = dict.fromkeys(key for image in images for key in image.keys)
     filters = {role: words[:1].upper() + words[1:] for role, words, _ in legend if role not in ("right", "object")}
     shown = []
     for image in images:
         kinds = {box.role for box in image.boxes} & {*filters}
         shown.append(Tile(image.name, [image.said] if image.said else [], [picture_of(image)], sorted(kinds)))
+    legend += [(role, words, "") for words, role in outlines]
     blocks = [*([frame.keys(legend, "line")] if legend else []), frame.tiles(shown, filters)]
     return Section("Images", "Images with the most errors", blocks, "Press one to enlarge it.")
 

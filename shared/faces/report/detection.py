@@ -387,8 +387,7 @@ def _box(box: ErrorBox, names: Mapping[int, str]) -> Box:
     else:
         own = "" if box.true_label is None else f", is {names.get(box.true_label, str(box.true_label))}"
         outcome = f"called {label} ({box.score:.2f}){own}: {box.kind}"
-    named = label if role not in ("right", "object", "nothing") else ""
-    return Box(box.box, outcome, role, named, box.score is not None)
+    return Box(box.box, outcome, role, label, box.score is not None)
 
 
 def _classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Section:

@@ -84,7 +84,8 @@ def picture_of(image: Image) -> Picture:
     marks = []
     for place, box in enumerate(image.boxes):
         left, top, right, bottom = (100 * end / side for end, side in zip(box.corners, 2 * image.size))
-        spot = _label_spot(box, image.size, placed) if place < _LABELS and box.label else None
+        named = box.label and box.role not in ("right", "object", "nothing")
+        spot = _label_spot(box, image.size, placed) if place < _LABELS and named else None
         if spot is not None:
             placed.append(spot)
         x, y = (0.0, 0.0) if spot is None else (100 * spot[0] / _TILE, 100 * spot[1] * width / (_TILE * height))

@@ -90,7 +90,10 @@ def an_answer(models: int = 2, word: str = "") -> Answer:
             Bars("Fates", ["OOD"], ["found", "missed"], ["right", "missed"], [[3, 1]]),
             Matrix("Confusions", ["six"], ["zero", "one"], [[2, 0]], shares=False),
         ],
-        images=[Image("<a>.png", (10, 10), PIXEL, [box], "1 unknown, called known")],
+        images=[
+            Image("<a>.png", (10, 10), PIXEL, [box], "1 unknown, called known"),
+            Image("b.png", (10, 10), PIXEL, [], "a map"),
+        ],
         decisions=decisions,
         worst=[
             Worst("ID, scored highest", {"sample": ["<x>"], "score": ["−1.5"]}, "1 of 2."),
@@ -174,8 +177,8 @@ def test_all_digits_are_there(html: str) -> None:
 
 def test_a_table_has_intervals_arrows_and_the_best(html: str) -> None:
     part = html.partition("<h2>Detectors</h2>")[2].partition("</section>")[0]
-    assert re.findall(r'<th scope="col">(.*?)</th>', part) == ["detector", "auroc ↑", "fpr95tpr ↓"]
-    assert '<td class="best" data-name="auroc ↑">0.900 <span class="ci">[0.800, 0.950]</span></td>' in part
+    assert re.findall(r'<th scope="col">(.*?)</th>', part) == ["detector", "AUROC ↑", "fpr95tpr ↓"]
+    assert '<td class="best" data-name="AUROC ↑">0.900 <span class="ci">[0.800, 0.950]</span></td>' in part
     assert "and every detector not clearly worse" in part
 
 
