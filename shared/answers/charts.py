@@ -13,6 +13,7 @@ from ..ranking.roc import precision_recall_curve, roc_curve
 from .answer import Curves, Histogram, Series, Worst
 from .decisions import said_at
 from .subject import Computed
+from .tables import plural
 
 BINS = 40
 MAX_WORST = 20  # of each side
@@ -22,7 +23,7 @@ Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the 
 
 def pooled_note(computed: Computed, group: str) -> str:
     """A note on groups that are pooled; "" without groups."""
-    return f"all {group}s pooled" if computed.pooled is not None else ""
+    return f"all {plural(group)} pooled" if computed.pooled is not None else ""
 
 
 def model_score(computed: Computed) -> str:
