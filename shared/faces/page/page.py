@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,23 @@ def best_of(answers: Mapping[str, Answer]) -> Answer:
     """The answer of the best model, or of the first if none is best."""
     first = next(iter(answers.values()))
     return answers.get(first.best, first)
+
+
+def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[..., AsyncIterator[dict[Any, Any]]]:
+    """A handler whose updates each include those before: the browser may draw only the last of several."""
+
+    @wraps(handler)
+    async def handle(*values: Any) -> AsyncIterator[dict[Any, Any]]:
+        whole: dict[Any, Any] = {}
+        async for changes in handler(*values):
+            for part, change in changes.items():
+                both = isinstance(change, dict) and isinstance(whole.get(part), dict)
+                whole[part] = {**whole[part], **change} if both else change
+            yield whole or gr.skip()
+        if not whole:
+            yield gr.skip()
+
+    return handle
 
 
 def said_of(answers: Mapping[str, Answer]) -> str:
@@ -338,6 +355,7 @@ class Page:
 
         return uploaded
 
+    @gathered
     async def _photographed(
         self, request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
     ) -> Any:
@@ -347,6 +365,7 @@ class Page:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
+    @gathered
     async def _pasted(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         held = dict(zip(self._names, values))
         texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
@@ -358,17 +377,18 @@ class Page:
         async for changes in self._look(source, values, done, request, fresh=True):
             yield changes
 
+    @gathered
     async def _looked_again(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._look(source, values, done, request):
             yield changes
 
+    @gathered
     async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Flip the sign of the scores that rank the wrong way round."""
         asked = self._request(source, values)
         column = LAYOUTS[self.metric].scores()
         seen = await work.run(request.session_hash or "", worker.look, asked)
         if column is None or not seen.flipped:
-            yield gr.skip()
             return
         name = f"of-{column.name}"
         values_ = [[*seen.flipped] if own == name else value for own, value in zip(self._names, values)]
@@ -428,17 +448,19 @@ class Page:
             props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
         return view.changed(p, props)
 
+    @gathered
     async def _pressed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
+    @gathered
     async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
         asked = self._request(source, values)
         before, seconds = done or (self._example_request, 0.0)
         if asked == before:
-            yield gr.skip()
-        elif seconds > QUICK:
+            return
+        if seconds > QUICK:
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
             async for changes in self._compute(asked, values, request):
@@ -569,11 +591,11 @@ class Page:
         query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
         return gr.update(value=view.render("address.html", query=query), visible=True)
 
+    @gathered
     async def _opened(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Set the options of a link, and compute with them."""
         wanted = form.from_query(self.metric, dict(request.query_params))
         if not wanted:
-            yield gr.skip()
             return
         names = {f"option-{name}": value for name, value in wanted.items()}
         values_ = [names.get(name, value) for name, value in zip(self._names, values)]
