@@ -157,7 +157,8 @@ class Page:
             made = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
             made.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, whole, p["address"], **QUIET)
-        demo.load(self._opened, whole, everything, **QUIET)
+        demo.load(self._wanted, None, p["wanted"], **QUIET)
+        p["wanted"].change(self._opened, [p["wanted"], *whole], everything, **QUIET)
 
     def _heading(self, local: bool) -> None:
         if local:
@@ -172,7 +173,8 @@ class Page:
     def _rail(self) -> None:
         """Make the data, the columns, the options, and the button with the line of its state."""
         p = self.parts
-        p["answers"], p["source"], p["done"] = gr.State(None), gr.State(None), gr.State(None)
+        for name in ("answers", "source", "done", "wanted"):
+            p[name] = gr.State(None)
         p["stamp"] = gr.Textbox("", visible=False)
         p["data"] = _html(view.data_card(*self._example_card()), js_on_load="openworld.data(element)")
         with gr.Column(min_width=0, elem_classes="folds"):
@@ -591,10 +593,16 @@ class Page:
         query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
         return gr.update(value=view.render("address.html", query=query), visible=True)
 
+    def _wanted(self, request: gr.Request) -> dict[str, Any] | None:
+        """The options of a link; a change of them opens the page anew."""
+        work.start()
+        return form.from_query(self.metric, dict(request.query_params)) or None
+
     @gathered
-    async def _opened(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
+    async def _opened(
+        self, request: gr.Request, wanted: Any, answers: Any, source: Any, done: Any, *values: Any
+    ) -> Any:
         """Set the options of a link, and compute with them."""
-        wanted = form.from_query(self.metric, dict(request.query_params))
         if not wanted:
             return
         names = {f"option-{name}": value for name, value in wanted.items()}
