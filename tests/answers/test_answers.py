@@ -337,8 +337,15 @@ def test_infinite_scores_are_not_drawn() -> None:
     answer = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"]
     drawn = answer.figures[0]
     assert isinstance(drawn, Histogram)
-    assert drawn.note == "all sets pooled; 1 infinite scores of OOD, not drawn"
+    assert drawn.note == "all sets pooled; 1 of 2 OOD scores lie beyond the axis"
     assert {one.name: sum(one.y) for one in drawn.series} == {"in-distribution": 1.0, "OOD": 0.5}
+    far = np.append(np.linspace(0, 1, 999), 1e6)
+    columns = {"predictions": far, "references": np.arange(1_000) % 2}
+    drawn = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"].figures[0]
+    assert isinstance(drawn, Histogram)
+    assert drawn.note == "1 of 500 OOD scores lie beyond the axis"
+    assert drawn.width * len(drawn.series[0].x) < 1.1
+    assert sum(drawn.series[1].y) == pytest.approx(0.998)
 
 
 def test_numbers_of_the_decision_among_classes() -> None:
