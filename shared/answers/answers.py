@@ -283,6 +283,12 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
+def _title(subject: Subject, key: str) -> str:
+    """A key in words, or the key itself."""
+    of = key.removesuffix("_threshold")
+    return subject.title(key) or (f"Threshold of {subject.title(of)}" if of != key and subject.title(of) else key)
+
+
 def _numbers(common: _Common, computed: Computed) -> list[Number]:
     """Every number of a model, the leading ones first."""
     subject, results = common.subject, scalars(computed.summary.results)
@@ -293,6 +299,7 @@ def _numbers(common: _Common, computed: Computed) -> list[Number]:
             continue
         rate = results[key] if isinstance(results[key], Rate) else None
         whole = f" (pooled {number_text(pooled[key].value)})" if key in pooled else ""
+        error = f"± {number_text(rate.error)}" if rate is not None and rate.error is not None else ""
         numbers.append(
             Number(
                 key,
@@ -300,9 +307,9 @@ def _numbers(common: _Common, computed: Computed) -> list[Number]:
                 rate.interval if rate else None,
                 kind_of(results[key]).get("higher"),
                 rate is not None and rate.share,
-                subject.title(key) or key,
+                _title(subject, key),
                 subject.meaning(key, computed.options),
-                over + whole if rate else "",
+                "; ".join(filter(None, [over + whole if rate else "", error])),
                 subject.threshold(computed, key) if rate else "",
                 computed.model in common.marks.get(key, ()),
             )

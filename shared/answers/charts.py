@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ from ..ranking.roc import precision_recall_curve, roc_curve
 from .answer import Curves, Histogram, Series, Worst
 from .decisions import said_at
 from .subject import Computed
+from .tables import plural
 
 BINS = 40
+FEW = 0.002  # of the samples of a side, on either end, which may lie beyond an axis
 MAX_WORST = 20  # of each side
 Sides = Callable[[Computed], tuple[Side, Side]]  # the positives and the negatives of a model
 Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the decision at each, in words
@@ -22,7 +25,7 @@ Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the 
 
 def pooled_note(computed: Computed, group: str) -> str:
     """A note on groups that are pooled; "" without groups."""
-    return f"all {group}s pooled" if computed.pooled is not None else ""
+    return f"all {plural(group)} pooled" if computed.pooled is not None else ""
 
 
 def model_score(computed: Computed) -> str:
@@ -31,29 +34,39 @@ def model_score(computed: Computed) -> str:
 
 
 def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], note: str = "") -> Histogram:
-    """The shares of each side's samples in common bins of score; infinite scores are not drawn, as the note says.
+    """The shares of each side's samples in common bins of score; the note says how many lie far out, and are not drawn.
 
     Parameters: title and unit of the scores, in words; name, role and scores of each side.
 
     >>> drawn = histogram("Scores", "score", [("OOD", "unknown", Side(np.asarray([0.1, 0.9, np.inf])))])
     >>> drawn.series[0].y, drawn.note
-    ([0.3333333333333333, 0.0, 0.0, 0.0, 0.0, 0.3333333333333333], '1 infinite scores of OOD, not drawn')
+    ([0.3333333333333333, 0.0, 0.0, 0.0, 0.0, 0.3333333333333333], '1 of 3 OOD scores lie beyond the axis')
     """
-    scores = {name: np.asarray(side.scores, np.float64) for name, _, side in sides}
-    finite = {name: own[np.isfinite(own)] for name, own in scores.items()}
-    ends = [f(own) for own in finite.values() if len(own) for f in (np.min, np.max)]
+    scores = [np.asarray(side.scores, np.float64) for *_, side in sides]
+    low, high = _axis([own[np.isfinite(own)] for own in scores])
     number = sum(int(side.total) for *_, side in sides)
-    edges = np.histogram_bin_edges([min(ends, default=0.0), max(ends, default=0.0)], bins=min(BINS, 5 + number // 2))
+    edges = np.histogram_bin_edges([low, high], bins=min(BINS, 5 + number // 2))
     series, notes = [], [note] if note else []
-    for name, role, side in sides:
-        own, sizes = scores[name], np.asarray(side.sizes)
-        there = np.isfinite(own)
-        shares = np.histogram(own[there], edges, weights=sizes[there])[0] / max(1, side.total)
+    for (name, role, side), own in zip(sides, scores):
+        sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
+        shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, side.total)
         series.append(Series(name, role, edges[:-1].tolist(), shares.tolist()))
-        left = int(sizes[~there].sum())
+        left = int(sizes[~inside].sum())
         if left:
-            notes.append(f"{left:,} infinite scores of {name}, not drawn")
+            notes.append(f"{left:,} of {side.total:,} {name} scores lie beyond the axis")
     return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes))
+
+
+def _axis(sides: Sequence[np.ndarray]) -> tuple[float, float]:
+    """The ends of an axis of finite scores: all of them or, where a few lie far out, all but these."""
+    there = [own for own in sides if len(own)] or [np.zeros(1)]
+    whole = min(own.min() for own in there), max(own.max() for own in there)
+    far = [math.ceil(FEW * len(own)) if len(own) >= 50 else 0 for own in there]  # scores are ascending
+    low, high = min(own[k] for own, k in zip(there, far)), max(own[-1 - k] for own, k in zip(there, far))
+    if high > low and whole[1] / 4 - whole[0] / 4 > high - low:  # divided first, so that it is finite
+        margin = 0.05 * (high - low)
+        return max(whole[0], low - margin), min(whole[1], high + margin)
+    return whole
 
 
 def roc(title: str, shown: Computed, sides: Sides, key: str = "", note: str = "") -> Curves:

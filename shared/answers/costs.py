@@ -124,8 +124,6 @@ def _is_plain(value: Any) -> bool:
 
 
 def _num_numbers(results: Mapping[str, Any]) -> int:
-    tables = [table for table in results.values() if isinstance(table, Mapping)]
-    columns = [column for table in tables for column in table.values() if isinstance(column, list)]
-    return sum(map(_is_plain, results.values())) + sum(
-        not isinstance(value, str) for column in columns for value in column
-    )
+    """The numbers of all samples, and those of each group."""
+    columns = results.get(GROUPS, {}).values()
+    return sum(map(_is_plain, results.values())) + sum(not isinstance(value, str) for each in columns for value in each)

@@ -88,6 +88,10 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
         low = -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
     numerator, denominator = low.as_integer_ratio()
     for places in range(MAX_PLACES):
+        scale = 10.0**places
+        margin = 1e-9 * (1 + abs(low) * scale)  # of rounding
+        if math.ceil(low * scale - margin) > high * scale + margin:
+            continue  # no decimal of so many places lies between them
         whole = -(-numerator * 10**places // denominator)  # rounded up, since the float below may print as `low` itself
         for text in (_decimal(whole - 1, places), _decimal(whole, places)):
             values = [float(text), *([float(np.float32(float(text)))] if single else [])]

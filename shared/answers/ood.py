@@ -130,7 +130,7 @@ def _threshold(computed: Computed, key: str) -> str:
         metric = OODBench(metrics=keys, thresholds=True, positive=computed.options["positive"])
         computed.memo["points"] = metric.rates(*sides(computed))
     at = computed.memo["points"][key].threshold
-    return "" if math.isnan(at) else threshold_text(at, sides(computed))
+    return "" if at is None or math.isnan(at) else threshold_text(at, sides(computed))
 
 
 def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -142,6 +142,11 @@ def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
                 f"groups: expected {usual} beside groups, which hold the known samples by their labels, got "
                 f"{name} {options[name]}"
             )
+
+
+def _notes(computed: Computed) -> Sequence[str]:
+    step = computed.options["step"]
+    return () if step is None else [f"Numbers are approximate, from every {step}-th score (step); curves have all."]
 
 
 def _data(computed: Computed) -> str:
@@ -169,6 +174,7 @@ SUBJECT = Subject(
     figures=_figures,
     decisions=_decisions,
     worst=_worst,
+    notes=_notes,
     threshold=_threshold,
     check=_check,
     noun="detector",

@@ -18,7 +18,7 @@ from ..open_set.openauc import OpenAUC, open_set_sides, oscr_curve
 from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
-from .answer import Curves, Decisions, Figure, Series, Worst
+from .answer import Curves, Decisions, Figure, Series, Table, Worst
 from .charts import Points, curve_points, histogram, model_score, pooled_note, series_of_models, worst_of_sides
 from .decisions import (
     KINDS,
@@ -31,6 +31,7 @@ from .decisions import (
     thresholds_of,
 )
 from .subject import Computed, Drawing, Example, Subject
+from .tables import result_tables
 
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))
@@ -230,6 +231,19 @@ def _f_figures(computed: Computed) -> Sequence[Figure]:
     ]
 
 
+def _f_tables(computed: Computed) -> Sequence[Table]:
+    """The numbers at each threshold of a t_list, and other tables among the results."""
+    tables = result_tables(computed.summary)
+    curves = {
+        table.title.removesuffix("_curve"): table.columns[table.title] for table in tables if "place" in table.columns
+    }
+    if not curves:
+        return tables
+    listed = {"threshold": np.atleast_1d(np.asarray(computed.options["t_list"], np.float64)).tolist()}
+    others = [table for table in tables if "place" not in table.columns]
+    return [Table("At each threshold", {**listed, **curves}, [*curves]), *others]
+
+
 def _f_subject(metric: type[Metric], question: str, drawing: Drawing) -> Subject:
     return Subject(
         metric=metric,
@@ -242,6 +256,7 @@ def _f_subject(metric: type[Metric], question: str, drawing: Drawing) -> Subject
         figures=_f_figures,
         decisions=_f_decisions,
         worst=_worst,
+        tables=_f_tables,
         threshold=_threshold,
         drawing=drawing,
         noun="detector",

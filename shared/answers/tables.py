@@ -26,13 +26,14 @@ def plain(result: Any) -> Any:
     return result.value if isinstance(result, (Rate, Count)) else result
 
 
-def plural(word: str) -> str:
-    """The plural of a regular noun.
+def plural(noun: str) -> str:
+    """The plural of a regular noun, of the first word of several.
 
-    >>> plural("set"), plural("category")
-    ('sets', 'categories')
+    >>> plural("detector"), plural("category"), plural("set of maps")
+    ('detectors', 'categories', 'sets of maps')
     """
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    word, space, rest = noun.partition(" ")
+    return (f"{word[:-1]}ies" if word.endswith("y") else f"{word}s") + space + rest
 
 
 def mean_over(subject: Subject, summary: Summary) -> str:

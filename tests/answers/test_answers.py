@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -119,6 +120,8 @@ def test_an_answer_is_json(name: str) -> None:
     again = from_json(as_json(answer))
     assert as_json(again) == as_json(answer)
     assert type(again) is Answer
+    json.dumps(asdict(answer))  # no number of NumPy
+    assert repr(pickle.loads(pickle.dumps(answer))) == repr(answer)
     assert again.decisions == answer.decisions or as_json(replace(again)) == as_json(answer)
     assert "Infinity" not in as_json(answer)
     assert "NaN" not in as_json(answer)
@@ -304,15 +307,45 @@ def test_thresholds_are_shown_as_they_decide() -> None:
     assert results["tpr"] >= 0.95
 
 
-def test_reserved_words_of_scores_are_drawn() -> None:
+def test_what_is_approximate_says_so() -> None:
+    """Scores that are cut have a bound beside each number; sampled numbers have a note."""
+    label = np.arange(200) % 2
+    columns = {"predictions": np.random.default_rng(0).normal(label), "references": label}
+    cut = answers_of("ood_bench", reading_of("ood_bench", columns), {"significant_bits": 8})["m0"]
+    assert cut.numbers["m0"][0].note == f"± {number_text(cut.results['m0']['auroc_error'])}"
+    assert cut.numbers["m0"][1].threshold == ""
+    sampled = answers_of("ood_bench", reading_of("ood_bench", columns), {"step": 3})["m0"]
+    assert sampled.notes == ["Numbers are approximate, from every 3-th score (step); curves have all."]
+    assert isinstance(sampled.figures[1], Curves)
+    assert sampled.figures[1].series[0].value is None, "the area of the curve is another"
+
+
+def test_a_t_list_is_a_table() -> None:
+    columns, _ = cases.draw("macro_open_f", 1)
+    options = {"t_list": [0.25, -0.5], "decisions": True, "per_sample": True}
+    answer = answers_of("macro_open_f", reading_of("macro_open_f", columns), options, intervals=False)["m0"]
+    first, *others = answer.tables
+    assert first.columns["threshold"] == [0.25, -0.5]
+    assert first.columns["hos"] == answer.results["m0"]["hos_curve"]
+    assert [table.title for table in others] == ["per_sample"]
+
+
+def test_infinite_scores_are_not_drawn() -> None:
     """Infinite scores are named, and groups are said to be pooled."""
     scores = [0.1, 0.2, 0.9, math.inf]
     columns = {"predictions": scores, "references": [0, 0, 1, 1], "groups": ["a", "a", "a", "a"]}
     answer = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"]
     drawn = answer.figures[0]
     assert isinstance(drawn, Histogram)
-    assert drawn.note == "all sets pooled; 1 infinite scores of OOD, not drawn"
+    assert drawn.note == "all sets pooled; 1 of 2 OOD scores lie beyond the axis"
     assert {one.name: sum(one.y) for one in drawn.series} == {"in-distribution": 1.0, "OOD": 0.5}
+    far = np.append(np.linspace(0, 1, 999), 1e6)
+    columns = {"predictions": far, "references": np.arange(1_000) % 2}
+    drawn = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"].figures[0]
+    assert isinstance(drawn, Histogram)
+    assert drawn.note == "1 of 500 OOD scores lie beyond the axis"
+    assert drawn.width * len(drawn.series[0].x) < 1.1
+    assert sum(drawn.series[1].y) == pytest.approx(0.998)
 
 
 def test_numbers_of_the_decision_among_classes() -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,23 @@ def best_of(answers: Mapping[str, Answer]) -> Answer:
     return answers.get(first.best, first)
 
 
+def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[..., AsyncIterator[dict[Any, Any]]]:
+    """A handler whose updates each include those before: the browser may draw only the last of several."""
+
+    @wraps(handler)
+    async def handle(*values: Any) -> AsyncIterator[dict[Any, Any]]:
+        whole: dict[Any, Any] = {}
+        async for changes in handler(*values):
+            for part, change in changes.items():
+                both = isinstance(change, dict) and isinstance(whole.get(part), dict)
+                whole[part] = {**whole[part], **change} if both else change
+            yield whole or gr.skip()
+        if not whole:
+            yield gr.skip()
+
+    return handle
+
+
 def said_of(answers: Mapping[str, Answer]) -> str:
     """What the line below the button says of the example."""
     level = best_of(answers).level
@@ -140,7 +157,8 @@ class Page:
             made = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
             made.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, whole, p["address"], **QUIET)
-        demo.load(self._opened, whole, everything, **QUIET)
+        demo.load(self._wanted, None, p["wanted"], **QUIET)
+        p["wanted"].change(self._opened, [p["wanted"], *whole], everything, **QUIET)
 
     def _heading(self, local: bool) -> None:
         if local:
@@ -155,7 +173,8 @@ class Page:
     def _rail(self) -> None:
         """Make the data, the columns, the options, and the button with the line of its state."""
         p = self.parts
-        p["answers"], p["source"], p["done"] = gr.State(None), gr.State(None), gr.State(None)
+        for name in ("answers", "source", "done", "wanted"):
+            p[name] = gr.State(None)
         p["stamp"] = gr.Textbox("", visible=False)
         p["data"] = _html(view.data_card(*self._example_card()), js_on_load="openworld.data(element)")
         with gr.Column(min_width=0, elem_classes="folds"):
@@ -338,6 +357,7 @@ class Page:
 
         return uploaded
 
+    @gathered
     async def _photographed(
         self, request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
     ) -> Any:
@@ -347,6 +367,7 @@ class Page:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
+    @gathered
     async def _pasted(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         held = dict(zip(self._names, values))
         texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
@@ -358,17 +379,18 @@ class Page:
         async for changes in self._look(source, values, done, request, fresh=True):
             yield changes
 
+    @gathered
     async def _looked_again(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._look(source, values, done, request):
             yield changes
 
+    @gathered
     async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Flip the sign of the scores that rank the wrong way round."""
         asked = self._request(source, values)
         column = LAYOUTS[self.metric].scores()
         seen = await work.run(request.session_hash or "", worker.look, asked)
         if column is None or not seen.flipped:
-            yield gr.skip()
             return
         name = f"of-{column.name}"
         values_ = [[*seen.flipped] if own == name else value for own, value in zip(self._names, values)]
@@ -428,17 +450,19 @@ class Page:
             props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
         return view.changed(p, props)
 
+    @gathered
     async def _pressed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
+    @gathered
     async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
         asked = self._request(source, values)
         before, seconds = done or (self._example_request, 0.0)
         if asked == before:
-            yield gr.skip()
-        elif seconds > QUICK:
+            return
+        if seconds > QUICK:
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
             async for changes in self._compute(asked, values, request):
@@ -569,11 +593,17 @@ class Page:
         query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
         return gr.update(value=view.render("address.html", query=query), visible=True)
 
-    async def _opened(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
+    def _wanted(self, request: gr.Request) -> dict[str, Any] | None:
+        """The options of a link; a change of them opens the page anew."""
+        work.start()
+        return form.from_query(self.metric, dict(request.query_params)) or None
+
+    @gathered
+    async def _opened(
+        self, request: gr.Request, wanted: Any, answers: Any, source: Any, done: Any, *values: Any
+    ) -> Any:
         """Set the options of a link, and compute with them."""
-        wanted = form.from_query(self.metric, dict(request.query_params))
         if not wanted:
-            yield gr.skip()
             return
         names = {f"option-{name}": value for name, value in wanted.items()}
         values_ = [names.get(name, value) for name, value in zip(self._names, values)]

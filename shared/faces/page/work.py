@@ -34,8 +34,9 @@ def pool() -> ProcessPool:
     return ProcessPool(WORKERS, initializer=_begin, context=multiprocessing.get_context("spawn"))
 
 
+@cache
 def start() -> None:
-    """Start a worker, so that the first visitor need not wait for its imports."""
+    """Start the workers, once, so that nobody waits for their imports later."""
     pool().schedule(worker.warm)
 
 

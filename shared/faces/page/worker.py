@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -331,6 +332,7 @@ def explain(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
     if not isinstance(error, (ValueError, TypeError)):
+        logging.getLogger(__name__).error("unexpected", exc_info=error)
         return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."
     text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", str(error))
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders

@@ -44,7 +44,7 @@ def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
         tab.set_default_timeout(1000 * PATIENCE)
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.goto(f"{address}/{path}")
-        tab.locator("h1").wait_for()
+        tab.locator(":is(.main-svg, .cards)").first.wait_for()  # all of it is there
         return tab
 
     yield open_page
