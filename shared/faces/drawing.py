@@ -18,7 +18,7 @@ import numpy as np
 
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
 from ..extras import extra
-from ..metric.numbers import number_text
+from .numbers import number
 from .palette import DASHES, TOKENS, on, token
 
 INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
@@ -340,7 +340,7 @@ def _sides_legend(axes: Any, sides: Sequence[Series]) -> None:
 
 def _named(series: Series) -> str:
     """The name of a curve with the number that stands beside it."""
-    return series.name if series.value is None else f"{series.name} {number_text(series.value)}"
+    return series.name if series.value is None else f"{series.name} {number(series.value)}"
 
 
 def lines_of(curves: Sequence[Series]) -> tuple[list[Any], list[str]]:

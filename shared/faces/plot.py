@@ -37,7 +37,7 @@ _MODELS = [TOKENS[name].light for name in ("d1", "d2", "d3", "ink", "edge")]
 _INK, _QUIET, _EDGE = (TOKENS[name].light for name in ("ink", "ink2", "edge"))
 _BETTER = {"first": _MODELS[0], "second": _MODELS[1], None: _QUIET}
 _ROW, _MARGIN = 0.32, 1.1  # inches
-_TITLE = 48  # characters of a line of a title
+_TITLE = 42  # characters of a line of a title
 _LONGEST = 40  # characters of a name
 
 

@@ -194,7 +194,7 @@ def numbers_text(
 
 
 def _beside(number: Number) -> str:
-    """What is said beside a number: its error, the threshold of its decisions, and what it means."""
+    """The words beside a number: its error, the threshold of its decisions, and its meaning."""
     threshold = f"at score > {number.threshold}" if number.threshold else ""
     return "  ".join(filter(None, (number.note, threshold, number.meaning)))
 

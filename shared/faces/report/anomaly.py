@@ -25,7 +25,7 @@ from ..drawing import NARROW
 from ..numbers import number, typographic
 from ..plot import histogram_of
 from . import frame
-from .detection import difference_of, ends_of, rows_of
+from .detection import difference_of, ends_of, numbers_table, rows_of
 from .frame import Block, Picture, Section, Tile
 from .pictures import heat_url, outline, outline_size, photograph
 
@@ -113,6 +113,7 @@ def write_anomaly_report(
     models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
     numbers = report_numbers(run, other, comparison) if numbers is None else numbers
     names = [model.name for model in models]
+    own = {key: (numbers.results[key], *(ends_of(numbers.results, key) or (None, None))) for key in numbers.keys}
     sections = [
         _decisions_section(models[0]),
         _curves_section(models),
@@ -120,7 +121,7 @@ def write_anomaly_report(
         _categories_section(numbers, names),
         frame.details(
             {
-                "All numbers, six digits": [_all_numbers(numbers, names)],
+                "All numbers, six digits": [numbers_table(own, numbers.other or {}, names, numbers.comparison or {})],
                 "All numbers by category": _all_by_category(numbers, names),
                 "What the numbers mean": [_meanings(numbers)],
                 "Options and versions": [frame.facts({**_options(run), "intervals": numbers.intervals})],
@@ -537,26 +538,6 @@ def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
     lead = "" if other is None else f"The upper bar is {names[0]}, the lower {names[1]}. "
     lead += "The mean gives each category the same weight." if several else ""
     return Section("Categories", "By category", [drawn], lead)
-
-
-def _all_numbers(numbers: Numbers, names: Sequence[str]) -> Block:
-    """Every rate with its interval; for two models, also the difference with its interval."""
-    own_keys = numbers.keys
-    names = frame.names_beside(names, ("key", "difference", "p_value"))
-    own = [
-        (numbers.results[key], *(numbers.results.get(f"{key}_{end}") for end in ("low", "high"))) for key in own_keys
-    ]
-    columns: dict[str, list[Any]] = {"key": own_keys, names[0]: own}
-    if numbers.other is not None:
-        columns[names[1]] = [numbers.other.get(key) for key in own_keys]
-    if numbers.comparison is not None:
-        rows = {row["key"]: row for row in rows_of(numbers.comparison)}
-        parts = ("difference", "low", "high")
-        ends = {key: tuple(row.get(part) for part in parts) for key, row in rows.items()}
-        columns["difference"] = [ends.get(key) for key in own_keys]
-        columns["p_value"] = [rows.get(key, {}).get("p_value") for key in own_keys]
-    shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    return frame.table(shown, "All numbers", minor=["p_value"], digits=6)
 
 
 def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:

@@ -133,7 +133,11 @@ def write_report(
             {
                 "Kinds of errors": _kinds(results["openset_metrics"], first),
                 "All columns by class": [_all_of_classes(first, labels)],
-                "All numbers, six digits": [_all_numbers(results, names)],
+                "All numbers, six digits": [
+                    numbers_table(
+                        _numbers(results), _numbers(results.get("other", {})), names, results.get("comparison", {})
+                    )
+                ],
                 "Options and versions": [frame.facts({**_options(options), "signature": str(results["signature"])})],
             }
         ),
@@ -428,19 +432,23 @@ def _all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
     return frame.table({"name": called, **errors.by_class}, "All columns by class")
 
 
-def _all_numbers(results: Results, names: Sequence[str]) -> Block:
-    """Every number of the results with its interval, for one or two detectors."""
-    values, others = _numbers(results), _numbers(results.get("other", {}))
-    names = frame.names_beside(names, ("key", "difference", "p"))
+def numbers_table(
+    values: Mapping[str, Any], others: Mapping[str, Any], names: Sequence[str], comparison: Mapping[str, Any]
+) -> Block:
+    """Every number of a model, and of another if there is one, with their differences, in six digits.
+
+    values: numbers, or (value, low, high), by key; others, of the other model; comparison, a table of `compare`
+    """
+    names = frame.names_beside(names, ("key", "difference", "p_value"))
+    rows = {row["key"]: row for row in rows_of(comparison)}
+    ends = {key: tuple(row.get(part) for part in ("difference", "low", "high")) for key, row in rows.items()}
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
     if others:
         columns[names[1]] = [others.get(key) for key in values]
-    if "comparison" in results:
-        rows = {row["key"]: row for row in rows_of(results["comparison"])}
-        ends = {key: (row["difference"], row["low"], row["high"]) for key, row in rows.items()}
-        columns["difference"] = [ends.get(key) for key in values]
-        columns["p"] = [rows[key]["p_value"] if key in rows else None for key in values]
-    return frame.table(columns, "All numbers", digits=6)
+    columns["difference"] = [ends.get(key) for key in values]
+    columns["p_value"] = [rows.get(key, {}).get("p_value") for key in values]
+    shown = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    return frame.table(shown, "All numbers", minor=["p_value"], digits=6)
 
 
 def _numbers(results: Results) -> dict[str, Any]:
