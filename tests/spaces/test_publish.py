@@ -22,7 +22,7 @@ import openworld_metrics
 import publish
 import sync
 from tests.served import connect, serve
-from tests.pages.steps import STEPS, as_lists
+from tests.steps import STEPS, as_lists
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
 LOAD = """

@@ -102,7 +102,7 @@ def look(request: Request) -> Look:
     rows: Rows | None = None
     with TemporaryDirectory() as folder:
         try:
-            held, rows = _read(request, Path(folder))
+            held, rows = read_request(request, Path(folder))
             if rows is not None:
                 if rows.unread is not None and not rows.leaves_out:
                     number = len(rows.unread.rows)
@@ -124,7 +124,7 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
     """The answers of the models, as of `answers_of`. Raises PageError."""
     with TemporaryDirectory() as folder:
         try:
-            held, rows = _read(request, Path(folder))
+            held, rows = read_request(request, Path(folder))
             reading = held if rows is None else rows.reading()
             if len(reading.models) > MAX_MODELS:
                 raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
@@ -167,8 +167,11 @@ def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
         raise PageError(explain(error)) from None
 
 
-def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
-    """The reading of boxes or maps, or else the tables of the inputs."""
+def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
+    """The reading of boxes or maps, or else the tables of the inputs; pasted cells become files of a folder.
+
+    Raises the errors of the readers.
+    """
     inputs: list[dict[str, list[Path]]] = []
     for place, models in enumerate(request.files):
         paths = {name: [*map(Path, sorted(own))] for name, own in models.items()}

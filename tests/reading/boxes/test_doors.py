@@ -15,8 +15,7 @@ from PIL import Image
 
 from openworld_metrics.command import cli, detections
 from openworld_metrics.evaluation import evaluate_detections
-from openworld_metrics.pages.data import read as read_on_page
-from openworld_metrics.pages.metrics import page_of
+from openworld_metrics.faces.page.worker import Request, read_request
 from openworld_metrics.reading import read_boxes
 from openworld_metrics.reading.census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from tests.detection import scenes
@@ -149,8 +148,10 @@ def test_every_door(name: str, leave_out: bool, tmp_path: Path, by_command: Call
     if leave_out and not (isinstance(expected, str) and "to leave it out" in expected):
         pytest.skip("there is nothing to leave out")
     by_python = outcome(lambda: read_boxes(inputs[0], inputs[1], leave_out=leave_out))
-    on_page = outcome(lambda: read_on_page(page_of("openset_detection"), [], inputs, leave_out=leave_out).reading)
-    assert on_page == (without_folders(by_python, inputs) if isinstance(by_python, str) else by_python)
+    files = [{"": [*map(str, part)]} for part in inputs]
+    on_page = outcome(lambda: read_request(Request("openset_detection", files, leave_out=leave_out), tmp_path)[0])
+    short = [explain(ValueError(each)) if isinstance(each, str) else each for each in (on_page, by_python)]
+    assert short[0] == short[1]
     assert by_command(inputs, leave_out) == by_python
     if isinstance(expected, str) and not leave_out:
         assert expected in by_python

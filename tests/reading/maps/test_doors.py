@@ -13,19 +13,13 @@ import pytest
 from PIL import Image
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.pages.data import read
-from openworld_metrics.pages.events.inputs import Events
-from openworld_metrics.pages.form.form import Form
-from openworld_metrics.pages.metrics import page_of
-from openworld_metrics.pages.runner import Runner, explain
+from openworld_metrics.faces.page.worker import PageError, Request, compute, explain, look, read_request
 from openworld_metrics.reading.census import Census, LeftOutError
 from openworld_metrics.reading.limits import Limits, RefusedError
-from openworld_metrics.reading.maps.maps import Maps, MapSizeError, load, read_maps
+from openworld_metrics.reading.maps.maps import Maps, load, read_maps
 from tests.conftest import Run
 from tests.evaluation.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
-from tests.pages.steps import numbers
 
-PAGE = page_of("anomaly_suite")
 MASK = np.zeros(SHAPE, bool)
 MASK[2:6, 3:7] = True
 
@@ -188,11 +182,13 @@ def of_python(inputs: list[Path]) -> Found:
     return {name: [*column] for name, column in reading.columns.items()}, [*reading.images], reading.census
 
 
+def on_page(inputs: list[Path], **others: Any) -> Request:
+    return Request("anomaly_suite", [{"": [str(path)]} for path in inputs], **others)
+
+
 def of_page(inputs: list[Path]) -> Found:
-    reading = read(PAGE, [], [[path] for path in inputs])
-    (one,) = reading.arguments().values()
-    assert reading.held is not None
-    return one.columns, [*one.names], reading.held.census
+    reading, _ = read_request(on_page(inputs), inputs[0].parent)
+    return reading.columns, [*reading.images], reading.census
 
 
 def outcome(call: Callable[[list[Path]], Found], inputs: list[Path]) -> tuple[Found | None, str]:
@@ -247,14 +243,11 @@ def test_leaving_out(case: str, tmp_path: Path, root: Path, run: Run) -> None:
     assert raised.value.number == 1
     reading = read_maps(*inputs, leave_out=True)
     assert any(reading.census.text() in note for note in reading.notes)
-    runner = Runner(PAGE, root / "metrics" / "anomaly_suite")
-    form = Form(files=[[path] for path in inputs], tables=[None, None])
-    events = Events(runner)
-    assert events.upload(form)["leave"] == {"value": "Leave out 1 file", "visible": True, "__type__": "update"}
-    changes = events.leave(form)
-    assert changes["leave_out"], changes["read"]
-    assert "Left out: " in changes["read"]["value"]
-    results = numbers(runner.show(form._replace(leave_out=True)).json)
+    assert look(on_page(inputs)).out == "1 file"
+    seen = look(on_page(inputs, leave_out=True))
+    assert any("Left out: " in note for note in seen.notes), seen.error
+    (answer,) = compute(on_page(inputs, leave_out=True), False).values()
+    results = answer.results[answer.model]
     assert results == AnomalySuite().compute(**reading.columns)
     _, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1], "--leave-out")
     assert f"left out: {reading.census.text()}" in errors
@@ -310,17 +303,14 @@ def test_void_and_resized_on_the_page(tmp_path: Path, root: Path) -> None:
     void[:1] = 255
     Image.fromarray(np.kron(void, np.ones((2, 2), np.uint8))).save(tmp_path / "data/b.png")
     Image.fromarray(np.zeros((2 * SHAPE[0], 2 * SHAPE[1]), np.uint8)).save(tmp_path / "data/a.png")
-    files = [[tmp_path / name] for name in ("maps", "data")]
-    runner = Runner(PAGE, root / "metrics" / "anomaly_suite")
-    with pytest.raises(ValueError, match="expected a mask of 0 and one other value, got 1 to 255"):
-        runner.show(Form(files=files, made_of={"predictions": ["resized: maps"]}))
-    with pytest.raises(MapSizeError):
-        runner.show(Form(files=files, made_of={"references": ["masks in which 255 is void"]}))
-    made_of = {"predictions": ["resized: maps"], "references": ["masks in which 255 is void"]}
-    found = runner.show(Form(files=files, made_of=made_of))
+    files = [tmp_path / name for name in ("maps", "data")]
+    with pytest.raises(PageError, match="expected a mask of 0 and one other value, got 1 to 255"):
+        compute(on_page(files, choices={"resize": "bilinear"}))
+    assert look(on_page(files, choices={"ignore_value": 255})).resize
+    (answer,) = compute(on_page(files, choices={"resize": "bilinear", "ignore_value": 255}), False).values()
     reading = read_maps(tmp_path / "maps", tmp_path / "data", resize="bilinear", ignore_value=255)
     assert reading.options == {"ignore_value": 255}
-    assert numbers(found.json) == AnomalySuite(**reading.options).compute(**reading.columns)
+    assert answer.results[answer.model] == AnomalySuite(**reading.options).compute(**reading.columns)
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -329,6 +319,6 @@ def test_limits(tmp_path: Path) -> None:
     reading = read_maps(tmp_path / "maps", tmp_path / "data", limits=small)
     with pytest.raises(RefusedError, match=r"b.npy: pages take at most 1,919 bytes unpacked, not 1,920") as raised:
         load(reading, small)
-    assert explain(raised.value).startswith("…/b.npy: ")
+    assert explain(raised.value).startswith("b.npy: ")
     with pytest.raises(RefusedError, match="pages take at most 1 files at once, not 2"):
         read_maps([*(tmp_path / "maps").iterdir()], tmp_path / "data", limits=small._replace(files=1))

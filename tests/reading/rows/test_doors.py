@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import read
+from openworld_metrics.faces.page.worker import Request, read_request
 from openworld_metrics.loading import METRICS, metric_class
-from openworld_metrics.pages.data import read as read_page
-from openworld_metrics.pages.metrics import page_of
 from openworld_metrics.reading.read import takes
+from openworld_metrics.reading.reading import Reading
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
 
@@ -147,6 +147,11 @@ def plain(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {name: np.asarray(column, dtype=object).tolist() for name, column in columns.items()}
 
 
+def read_on_page(request: Request) -> Reading:
+    held, rows = read_request(request, Path())
+    return held if rows is None else rows.reading()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     case, files = CASES[name], []
@@ -157,12 +162,12 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     leave_out = bool(case.choices.get("leave_out"))
     arguments = [f"--{column.replace('_', '-')}={','.join(names)}" for column, names in chosen.items()]
     command = ["compute", case.metric, *map(str, files), *arguments, *["--leave-out"] * leave_out]
-    page = page_of(case.metric)
+    request = Request(case.metric, [{"x": [*map(str, files)]}], wishes=chosen, leave_out=leave_out)
     if isinstance(case.expected, str):
         with pytest.raises((ValueError, TypeError)) as raised:
             read(case.metric, files, **case.choices)
         with pytest.raises((ValueError, TypeError)) as on_page:
-            read_page(page, [], [files], chosen, leave_out=leave_out).arguments()
+            read_on_page(request)
         assert case.expected in str(raised.value)
         assert case.expected in str(on_page.value)
         code, output, errors = run(*command)
@@ -170,12 +175,12 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
         assert case.expected in errors
         return
     reading = read(case.metric, files, **case.choices)
-    held = read_page(page, [], [files], chosen, leave_out=leave_out)
+    held = read_on_page(request)
     assert plain(reading.columns) == plain(case.expected)
-    assert [*reading.models] == [*held.reading.models]
-    assert plain(held.reading.columns) == plain(case.expected)
+    assert [*reading.models] == [*held.models]
+    assert plain(held.columns) == plain(case.expected)
     for field in ("guesses", "notes", "samples", "census", "contents"):
-        assert getattr(held.reading, field) == getattr(reading, field), field
+        assert getattr(held, field) == getattr(reading, field), field
     assert case.guesses in "; ".join(reading.guesses)
     code, output, errors = run(*command)
     assert code == 0, errors

@@ -1,1 +1,0 @@
-"""The Gradio pages of the metrics."""

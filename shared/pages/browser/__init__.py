@@ -1,1 +1,0 @@
-"""Theme, style sheets and JavaScript of the pages."""

@@ -1,1 +1,0 @@
-"""The events of a page: the components that each reads, and those that it changes."""

@@ -1,1 +1,0 @@
-"""The pictures on the pages."""

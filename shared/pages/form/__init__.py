@@ -1,1 +1,0 @@
-"""The left half of a page: data, columns and options."""

@@ -1,1 +1,0 @@
-"""A front page that helps to choose a metric, and the pages of all of them."""

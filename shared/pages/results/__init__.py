@@ -1,1 +1,0 @@
-"""The right half of a page: numbers, figures and exports."""

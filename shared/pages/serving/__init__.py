@@ -1,1 +1,0 @@
-"""Serve pages within limits: of costs, requests, uploads and kept computations."""

@@ -1,1 +1,0 @@
-"""The Gradio pages, in a browser and through their API."""
