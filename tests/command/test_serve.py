@@ -76,7 +76,7 @@ def test_wrong_arguments(arguments: list[str], message: str) -> None:
 
 
 def test_without_gradio(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("openworld_metrics.pages")]:
+    for name in [name for name in sys.modules if name.startswith("openworld_metrics.faces.page")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "gradio", None)
     result = CliRunner().invoke(cli, ["serve"])

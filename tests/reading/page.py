@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from openworld_metrics.faces.page.worker import Request, reading_of
+from openworld_metrics.faces.page.worker import Request, read_request
 from openworld_metrics.reading.reading import Reading
 
 
@@ -17,4 +18,6 @@ def request(metric: str, inputs: Sequence[Sequence[Path]], **others: Any) -> Req
 
 def read_page(metric: str, inputs: Sequence[Sequence[Path]], chosen: Mapping[str, Any] = {}, **others: Any) -> Reading:
     """What the page reads."""
-    return reading_of(request(metric, inputs, wishes=chosen, **others))
+    with TemporaryDirectory() as folder:
+        reading, rows = read_request(request(metric, inputs, wishes=chosen, **others), Path(folder))
+        return reading if rows is None else rows.reading()

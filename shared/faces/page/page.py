@@ -92,7 +92,8 @@ def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[
             for part, change in changes.items():
                 both = isinstance(change, dict) and isinstance(whole.get(part), dict)
                 whole[part] = {**whole[part], **change} if both else change
-            yield whole or gr.skip()
+            # copies, since Gradio takes the values out of updates
+            yield {part: dict(change) if isinstance(change, dict) else change for part, change in whole.items()}
         if not whole:
             yield gr.skip()
 

@@ -100,7 +100,7 @@ def look(request: Request) -> Look:
     rows: Rows | None = None
     with TemporaryDirectory() as folder:
         try:
-            held, rows = _read(request, Path(folder))
+            held, rows = read_request(request, Path(folder))
             if rows is not None:
                 if rows.unread is not None and not rows.leaves_out:
                     number = len(rows.unread.rows)
@@ -122,7 +122,7 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
     """The answers of the models, as of `answers_of`. Raises PageError."""
     with TemporaryDirectory() as folder:
         try:
-            held, rows = _read(request, Path(folder))
+            held, rows = read_request(request, Path(folder))
             reading = held if rows is None else rows.reading()
             if len(reading.models) > MAX_MODELS:
                 raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
@@ -165,15 +165,11 @@ def results(metric: str, columns: Any, options: Any) -> dict[str, Any]:
         raise PageError(explain(error)) from None
 
 
-def reading_of(request: Request) -> Reading:
-    """The reading of the files. Raises the reader's errors."""
-    with TemporaryDirectory() as folder:
-        held, rows = _read(request, Path(folder))
-        return held if rows is None else rows.reading()
+def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
+    """The reading of boxes or maps, or else the tables of the inputs; pasted cells become files of a folder.
 
-
-def _read(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
-    """The reading of boxes or maps, or else the tables of the inputs."""
+    Raises the errors of the readers.
+    """
     inputs: list[dict[str, list[Path]]] = []
     for place, models in enumerate(request.files):
         paths = {name: [*map(Path, sorted(own))] for name, own in models.items()}
