@@ -86,6 +86,7 @@ PAGE = Page(
         Option("risk_metrics", "several", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
         Option("ood_cost", "number"),
         Option("unknown_share", "number"),
+        Option("roc_metrics", "several", ("eer", "pauroc@fpr10", "pauroc@tpr80")),
         CONFIDENCE,
     ),
     examples=(
