@@ -219,9 +219,7 @@ def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("conf,n\n0.25,1\n0.75,2\n")
     known, unknown = (f"{tmp_path / name}.csv:" for name in ("id", "ood"))
     sides = ("in-distribution scores", "OOD scores")
-    with pytest.raises(
-        ValueError, match=r"ood.csv:conf: expected scores that are higher .*, got conf"
-    ):
+    with pytest.raises(ValueError, match=r"ood.csv:conf: expected scores that are higher .*, got conf"):
         read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}conf"))))
     signed = read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}+conf")))).columns["predictions"]
     assert [side.tolist() for side in signed] == [[-0.25, -0.75], [0.25, 0.75]]
