@@ -4,7 +4,7 @@ A file is a docstring, then imports, then statements. A statement is needed if i
 none, such as a check or a change to a table, is needed if any other of its file is. A method of a needed class is
 needed if its name is mentioned as an attribute of anything, or if Python calls it. A needed statement needs each name
 that it mentions. In a joined file all names share one scope: a name with two meanings is refused, and so are imports
-that can be neither merged nor dropped. Imports and names of types for type checkers alone are dropped.
+that can be neither merged nor dropped. Imports for type checkers alone are dropped.
 
 Docstrings are cut to their first paragraph: the script and its card say the rest.
 """
@@ -147,9 +147,9 @@ def read(package: Path, file: str) -> Module:
 
 
 def _unread(node: ast.stmt) -> list[ast.stmt]:
-    """The imports within the package, and names of types, that a statement holds for type checkers alone."""
+    """The imports within the package that a statement holds for type checkers alone."""
     body = node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
-    return [each for each in body if isinstance(each, ast.Assign) or (isinstance(each, ast.ImportFrom) and each.level)]
+    return [each for each in body if isinstance(each, ast.ImportFrom) and each.level]
 
 
 @cache

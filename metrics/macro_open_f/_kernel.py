@@ -3694,7 +3694,26 @@ def _at_places(average: Average, places: Array) -> Sweep:
     return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
-class MacroF(NamedTuple):
+class Average(ABC):
+    """A score after each sample, in ascending order, that is computed from two sums."""
+
+    rounding: ClassVar[float] = 2.0**-48
+
+    @abstractmethod
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
+        """The sums and the score after each sample, block by block."""
+
+    @abstractmethod
+    def rounded(self, sums: TwoSums) -> Array:
+        """The scores as results."""
+
+    @abstractmethod
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """The scores in fractions, of ascending places."""
+
+
+@dataclass(eq=False)
+class MacroF(Average):
     """F after each sample, of the precision and recall averaged over C classes."""
 
     outcomes: Array
@@ -3702,7 +3721,6 @@ class MacroF(NamedTuple):
     occurring: int
     sizes: Array | None
     num_classes: int
-    rounding: float = 2.0**-48
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -3740,13 +3758,13 @@ class MacroF(NamedTuple):
             start = stop
 
 
-class Hos(NamedTuple):
+@dataclass(eq=False)
+class Hos(Average):
     """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
 
     scores: Array
     known: MacroF
     unknown: Side
-    rounding: float = 2.0**-48
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""

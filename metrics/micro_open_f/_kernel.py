@@ -3405,13 +3405,33 @@ def _at_places(average: Average, places: Array) -> Sweep:
     return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
-class MicroF(NamedTuple):
+class Average(ABC):
+    """A score after each sample, in ascending order, that is computed from two sums."""
+
+    rounding: ClassVar[float] = 2.0**-48
+
+    @abstractmethod
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
+        """The sums and the score after each sample, block by block."""
+
+    @abstractmethod
+    def rounded(self, sums: TwoSums) -> Array:
+        """The scores as results."""
+
+    @abstractmethod
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """The scores in fractions, of ascending places."""
+
+
+@dataclass(eq=False)
+class MicroF(Average):
     """F after each sample, of pooled counts: 2·hits/(accepted + known)."""
+
+    rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
     correct: Array
     sizes: Array | None
     known: int
-    rounding: float = 0.0
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""

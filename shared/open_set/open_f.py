@@ -8,10 +8,12 @@ as results, and compared as fractions where rounding hides which is greater.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -243,12 +245,33 @@ def _at_places(average: Average, places: Array) -> Sweep:
     return Sweep(*map(array_namespace(places).concat, zip(*parts)))
 
 
-class MacroF(NamedTuple):
+class Average(ABC):
+    """A score after each sample, in ascending order, that is computed from two sums.
+
+    rounding: by how much of each a swept value may be off, twice
+    """
+
+    rounding: ClassVar[float] = 2.0**-48
+
+    @abstractmethod
+    def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
+        """The sums and the score after each sample, block by block."""
+
+    @abstractmethod
+    def rounded(self, sums: TwoSums) -> Array:
+        """The scores as results."""
+
+    @abstractmethod
+    def exact(self, places: np.ndarray, sums: TwoSums) -> list[Fraction]:
+        """The scores in fractions, of ascending places."""
+
+
+@dataclass(eq=False)
+class MacroF(Average):
     """F after each sample, of the precision and recall averaged over C classes.
 
     outcomes, totals, occurring, sizes: as of `macro_sweep`
     num_classes: C
-    rounding: by how much of each a swept value may be off, twice
     """
 
     outcomes: Array
@@ -256,7 +279,6 @@ class MacroF(NamedTuple):
     occurring: int
     sizes: Array | None
     num_classes: int
-    rounding: float = 2.0**-48
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -294,18 +316,19 @@ class MacroF(NamedTuple):
             start = stop
 
 
-class MicroF(NamedTuple):
+@dataclass(eq=False)
+class MicroF(Average):
     """F after each sample, of pooled counts: 2·hits/(accepted + known).
 
     correct, sizes: as of `micro_sweep`
     known: the number of known samples
-    rounding: 0, since the order of distinct numbers survives one rounding
     """
+
+    rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
     correct: Array
     sizes: Array | None
     known: int
-    rounding: float = 0.0
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
@@ -328,19 +351,18 @@ class MicroF(NamedTuple):
         return [values[i] for i in place.reshape(-1).tolist()]
 
 
-class Hos(NamedTuple):
+@dataclass(eq=False)
+class Hos(Average):
     """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples.
 
     scores: (N,) ascending
     known: the known classes
     unknown: the unknown samples, at least one
-    rounding: as of `MacroF`
     """
 
     scores: Array
     known: MacroF
     unknown: Side
-    rounding: float = 2.0**-48
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""
@@ -378,10 +400,6 @@ class Hos(NamedTuple):
         recall = _sum_of_fractions(hits[hit], to_numpy(self.known.totals)[hit]) / self.known.occurring
         unknown = Fraction(rejected, self.unknown.total)
         return 2 * recall * unknown / (recall + unknown) if recall + unknown else Fraction()
-
-
-if TYPE_CHECKING:  # so that a kernel has only those that its script needs
-    Average = MacroF | MicroF | Hos
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:

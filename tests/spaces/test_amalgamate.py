@@ -160,13 +160,11 @@ def test_imports_within_the_package_for_type_checkers_are_dropped(tmp_path: Path
         "core_a": f"{head}if TYPE_CHECKING:\n    from .b import B\n\n\nclass A:\n    b: B\n",
         "core_b": "from .a import A\n\n\nclass B:\n    a = A\n",
         "core_c": f"{head}if TYPE_CHECKING:\n    from x import Y\n\n    from .b import B\n\nC = 1\n",
-        "core_d": f"{head}from .a import A\n\nif TYPE_CHECKING:\n    D = A | None\n\n\ndef d(x: D) -> D: ...\n",
     }
     package = write(tmp_path, **files)
     text = joined(package, "core/a.py", "core/b.py")
     assert "TYPE_CHECKING" not in text
     assert [file.file for file in closure(package, [("core/a.py", "A")])] == ["core/a.py"]
-    assert [file.file for file in closure(package, [("core/d.py", "d")])] == ["core/d.py"]
     assert joined(package, "core/c.py").endswith("if TYPE_CHECKING:\n    from x import Y\n\n\nC = 1\n")
 
 
