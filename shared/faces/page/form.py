@@ -75,6 +75,7 @@ WORDS: Mapping[str, Words] = {
     "recall_budgets": Words("Budgets of boxes"),
     "recall_level": Words("Recall of WI"),
     "risk_metrics": Words("If the least confident are left out", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+    "roc_metrics": Words("Of the ROC curve", ("eer", "pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")),
     "step": Words("Take every nth score"),
     "t_list": Words("Thresholds to use instead of all"),
     "threshold": Words("Threshold of decisions"),
