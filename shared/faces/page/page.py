@@ -272,7 +272,7 @@ class Page:
             self._images(shown)
         p["worst"] = _html(**shown["worst"])
         with gr.Column(min_width=0, elem_classes="card"):
-            gr.HTML('<h2 id="take-away">Take away</h2>', apply_default_css=False)
+            gr.HTML('<div class="face"><h2 id="take-away">Take away</h2></div>', apply_default_css=False)
             with gr.Row(elem_classes="take"):
                 for kind, label in (("report", "Report"), ("csv", "CSV"), ("json", "JSON")):
                     p[f"take-{kind}"] = gr.Button(label, size="sm", min_width=80, elem_id=f"take-{kind}")
