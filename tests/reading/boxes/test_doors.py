@@ -15,7 +15,7 @@ from PIL import Image
 
 from openworld_metrics.command import cli, detections
 from openworld_metrics.evaluation import evaluate_detections
-from openworld_metrics.faces.page.worker import Request, read_request
+from openworld_metrics.faces.page.worker import Request, explain, read_request
 from openworld_metrics.reading import read_boxes
 from openworld_metrics.reading.census import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, LeftOutError
 from tests.detection import scenes
@@ -107,13 +107,6 @@ def outcome(read: Callable[[], Any]) -> Any:
         return held(read())
     except (ValueError, TypeError) as error:
         return str(error)
-
-
-def without_folders(error: str, inputs: list[list[Path]]) -> str:
-    """An error as a page says it, without the server's folders."""
-    for path in (path for part in inputs for path in part):
-        error = error.replace(f"{path.parent}/", "")
-    return error
 
 
 @pytest.fixture
