@@ -7,6 +7,7 @@ What may take long runs in `work`; the example's answers come with the page itse
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -47,6 +48,7 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     }
 }
 PHOTOS = (".png", ".jpg", ".jpeg", ".zip")
+PAUSE = 0.15  # seconds between updates, so that the browser has drawn one before the next
 QUICK = 4.0  # seconds: a computation that took less is made anew by itself
 QUIET: Mapping[str, Any] = {
     "api_visibility": "private",
@@ -89,6 +91,7 @@ def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[
     async def handle(*values: Any) -> AsyncIterator[dict[Any, Any]]:
         whole: dict[Any, Any] = {}
         async for changes in handler(*values):
+            await asyncio.sleep(PAUSE * bool(whole))
             for part, change in changes.items():
                 both = isinstance(change, dict) and isinstance(whole.get(part), dict)
                 whole[part] = {**whole[part], **change} if both else change
@@ -127,7 +130,7 @@ class Page:
 
     def connect(self, demo: gr.Blocks) -> None:
         """Connect all events of a page of `demo`."""
-        p, everything = self.parts, {*self.parts.values()}
+        p, everything = self.parts, [*self.parts.values()]
         whole = [p[name] for name in ("answers", "source", "done", *self._names)]
         for place in range(len(self.inputs)):
             p[f"file{place}"].upload(self._uploaded(place), [p[f"file{place}"], *whole], everything, **QUIET)
@@ -269,7 +272,7 @@ class Page:
             self._images(shown)
         p["worst"] = _html(**shown["worst"])
         with gr.Column(min_width=0, elem_classes="card"):
-            gr.HTML('<h2 id="take-away">Take away</h2>', apply_default_css=False)
+            gr.HTML('<div class="face"><h2 id="take-away">Take away</h2></div>', apply_default_css=False)
             with gr.Row(elem_classes="take"):
                 for kind, label in (("report", "Report"), ("csv", "CSV"), ("json", "JSON")):
                     p[f"take-{kind}"] = gr.Button(label, size="sm", min_width=80, elem_id=f"take-{kind}")
@@ -414,20 +417,18 @@ class Page:
             return
         except PageError as error:
             seen = Look(error=str(error))
-        yield {**self._seen(seen, source, asked), p["panel"]: gr.update(open="Columns" in seen.error)}
+        shown = {**self._seen(seen, source, asked), p["panel"]: gr.update(open="Columns" in seen.error)}
         if seen.error:
-            yield self._idle("Nothing new was computed." if done else "", "old")
+            yield {**shown, **self._idle("Nothing new was computed." if done else "", "old")}
             return
         options = dict(asked.options)
-        changes = {}
         if fresh:
             for name, value in seen.options.items():
                 if name in self.options:
                     options[name] = value
-                    changes[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
+                    shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
         asked = replace(asked, options=options, wishes=seen.made_of or asked.wishes)
-        if changes:
-            yield changes
+        yield shown
         async for changes in self._compute(asked, values, request):
             yield changes
 

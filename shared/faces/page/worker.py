@@ -139,9 +139,9 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
 
 def report(answer: Answer) -> str:
     """The report of an answer, as HTML. Raises PageError."""
-    from ..report import report_html
-
     try:
+        from ..report import report_html
+
         return report_html(answer)
     except Exception as error:
         raise PageError(explain(error)) from None

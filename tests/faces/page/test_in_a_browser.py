@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ def numbers(tab: Any) -> list[float]:
     return [float(text.split("[")[0].replace("−", "-")) for text in tab.locator(".headline .large").all_inner_texts()]
 
 
-def csv(columns: dict[str, Sequence[Any]]) -> bytes:
+def csv(columns: Mapping[str, Any]) -> bytes:
     rows = zip(*columns.values())
     return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]).encode()
 
