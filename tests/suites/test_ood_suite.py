@@ -382,8 +382,8 @@ def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
     assert saved.pop("kinds").keys() == expected.keys() - {"groups"}
     assert saved.pop("options").keys() == {"metrics"}
     assert saved.pop("signature").startswith("ood_bench|v")
-    census = {"used": {"sets": 3}, "left_out": [{"kind": "sets", "reason": "of known classes", "number": 1}]}
-    census["left_out"][0]["names"] = ["scores/cinic10.npz"]
+    left = {"kind": "sets", "reason": "of known classes", "number": 1, "names": ["scores/cinic10.npz"]}
+    census = {"used": {"sets": 3}, "left_out": [left]}
     assert saved.pop("census", None) == (None if named else census)
     assert json.loads(output) == saved == expected
     left_out = "left out scores/cinic10.npz, of known classes; --full-spectrum FILE adds them to the known samples"
