@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_card
-from layout import PACKAGE, check_contents, check_target, tracked, untracked, write
+from layout import PACKAGE, check_contents, check_target, contents, tracked, untracked, write
 from sync import metric_folders, sync
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +55,8 @@ def main() -> int:
         written = write(folder, package, where)
         if arguments.dry_run:
             print(f"{arguments.namespace}/{folder.name}: would upload {written.relative_to(ROOT)}")
-            print("".join(f"    {name}\n" for name in tracked(folder)), end="")
+            own = [name for name in contents(folder, package) if not name.startswith(f"{PACKAGE}/")]
+            print("".join(f"    {name}\n" for name in own), end="")
             print(f"    {PACKAGE}/, {len(tracked(package))} files")
         else:
             print(upload(written, arguments.namespace))

@@ -41,7 +41,7 @@ def sides(computed: Computed, level: str) -> tuple[Side, Side]:
 
 
 def levels_of(computed: Computed) -> list[str]:
-    """The levels of the results, pixels first."""
+    """The levels of the results, of `levels`: "pixel" before "image", of which each may be missing."""
     return sorted({*check_levels(computed.options["levels"])}, reverse=True)
 
 
@@ -271,7 +271,7 @@ def tables(computed: Computed) -> list[Table]:
 
 
 def data(computed: Computed) -> str:
-    """The number of images, in words."""
+    """The number of images, of anomalous and of normal ones, in words; each image counts once."""
     labels = np.asarray(computed.state["image_labels"], bool)[distinct(computed)]
     return f"{len(labels):,} images: {int(labels.sum()):,} anomalous, {int((~labels).sum()):,} normal"
 

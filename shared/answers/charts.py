@@ -24,7 +24,7 @@ Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the 
 
 
 def pooled_note(computed: Computed, group: str) -> str:
-    """A note on groups that are pooled; "" without groups."""
+    """A note on a figure of groups that are pooled, such as "all sets pooled"; "" without groups."""
     return f"all {plural(group)} pooled" if computed.pooled is not None else ""
 
 

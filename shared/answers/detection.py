@@ -263,7 +263,7 @@ _SHARES = ("Precision", "Recall", "AP", "U-Recall")
 
 
 def data(computed: Computed) -> str:
-    """The number of images and objects, in words."""
+    """The number of images, and of objects of known and of unknown classes, in words."""
     results = computed.results
     images = len(computed.state["num_references"])
     known, unknown = (int(results[f"total_{side}"]) for side in ("known", "unknown"))
@@ -271,7 +271,7 @@ def data(computed: Computed) -> str:
 
 
 def notes(computed: Computed) -> list[str]:
-    """A sentence where fates of objects do not exist."""
+    """A sentence where fates of objects do not exist, since the IoU threshold is too low; else none."""
     if computed.options["iou_threshold"] >= NEARBY:
         return []
     return ["Boxes that overlap by less than 0.1 are not called badly placed, so at this IoU there are no fates."]

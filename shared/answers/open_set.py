@@ -79,7 +79,7 @@ def title(key: str) -> str:
 
 
 def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """A key in a few words; "" for others."""
+    """The meaning of a key in a few words, whatever its threshold; "" for keys that need none."""
     return _MEANINGS.get(key.partition("@")[0], "")
 
 

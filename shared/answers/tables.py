@@ -17,12 +17,12 @@ Marks = Mapping[Key, Sequence[str]]  # the best models of each rate
 
 
 def scalars(results: Mapping[str, Any]) -> dict[str, Any]:
-    """The results that are numbers."""
+    """The results that are numbers: rates, counts and thresholds, but no tables or lists."""
     return {key: result for key, result in results.items() if isinstance(result, (Rate, Count, int, float))}
 
 
 def plain(result: Any) -> Any:
-    """The value of a result."""
+    """The value of a rate or a count as a plain number; other results as they are."""
     return result.value if isinstance(result, (Rate, Count)) else result
 
 
@@ -97,7 +97,7 @@ def _table(
 
 
 def result_tables(summary: Summary) -> list[Table]:
-    """The tables and lists among the results."""
+    """The tables and lists among the results; the rows of a list are numbered from 1."""
     tables, shares = [], {key for key, kind in summary.kinds().items() if kind.get("share")}
     for key, value in summary.results.items():
         if isinstance(value, Mapping):

@@ -32,7 +32,7 @@ def title(key: str) -> str:
 
 
 def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """A key in a few words."""
+    """The meaning of a key in a few words: of a top-k accuracy, or of AUTKC, by their k."""
     name, _, k = key.partition("@")
     if name == "autkc":
         return f"mean of the top-k accuracies for k = 1 … {k}"

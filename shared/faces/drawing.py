@@ -142,9 +142,9 @@ def _inline(svg: str, attributes: str) -> str:
     svg = re.sub(r"<svg[^>]*>", f"<svg {attributes.replace(chr(92), chr(92) * 2)}>", svg, count=1)
     svg = svg.replace("xlink:href", "href")
     used = {*re.findall(r'(?:url\(#|href="#)([^")]+)', svg)}
-    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = re.sub(r' id="([^"]*)"', lambda own: own[0] if own[1] in used else "", svg)
     svg = re.sub(r"font: (?:(\d+) )?([\d.]+)px [^;\"]*", _font, re.sub(r" font-family: [^;\"]*;", "", svg))
-    svg = re.sub(r"#[0-9a-f]{6}", lambda found: _VARIABLES.get(found[0], found[0]), svg)
+    svg = re.sub(r"#[0-9a-f]{6}", lambda color: _VARIABLES.get(color[0], color[0]), svg)
     svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]).replace("\n", ""), svg)
     svg = re.sub(r" transform=\"rotate\(-0 [^)]*\)\"", "", svg)
     return re.sub(r"\s*\n\s*", "\n", re.sub(r"<g>\s*</g>|<g/>|<defs>\s*</defs>|<defs/>", "", svg)).strip()

@@ -342,7 +342,7 @@ def gallery(answer: Answer, shown: int = 0) -> str:
 
 
 def notes(answer: Answer) -> str:
-    """What was left out, what intervals hold, and the signature; "" without either."""
+    """A list of what was left out, what intervals hold, and the signature; "" without either."""
     return _rendered("notes", answer=answer) if answer.notes or answer.signature else ""
 
 
@@ -365,7 +365,7 @@ def picture_of(image: Image, width: int = 640) -> str:
 
 
 def _outcome(box: Box) -> tuple[str, str]:
-    """What a box is called in a list of outcomes, and its role."""
+    """The name of a box in a list of outcomes, and its role."""
     return box.outcome.rpartition(": ")[2] if ": " in box.outcome or box.predicted else "object", box.role
 
 

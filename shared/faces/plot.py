@@ -148,7 +148,7 @@ def histogram_of(
 
 
 def roc_of(unknown: Side, known: Side, *, name: str = "", role: str = "d1", title: str = "ROC") -> Curves:
-    """The ROC of all samples, with at most 2,000 points."""
+    """The ROC curve of the samples of both sides as a figure, with at most 2,000 points."""
     curve = roc_curve(positives=unknown, negatives=known, max_points=_POINTS)
     return Curves(
         title, ("FPR", "TPR"), [Series(name, role, curve["fpr"], curve["tpr"])], ("FPR", "TPR"), diagonal=True

@@ -55,7 +55,7 @@ def complaints(text: str, place: object = "") -> list[str]:
 
 
 def test_docstrings_and_variables() -> None:
-    assert len(FILES) > 300
+    assert len(FILES) > 200
     wrong = [line for file in FILES for line in complaints(file.read_text(encoding="utf-8"), file)]
     assert not wrong, "\n".join(wrong)
 

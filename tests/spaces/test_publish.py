@@ -22,6 +22,7 @@ import layout
 import openworld_metrics
 import publish
 import sync
+from openworld_metrics.faces.page.pairs import siblings
 from tests import cases
 from tests.served import connect, serve
 
@@ -173,6 +174,11 @@ def test_dry_run_writes_the_folders(
         space, folder = project / "dist" / "spaces" / name, project / "metrics" / name
         ours = {file: (folder / file).read_bytes() for file in layout.tracked(folder)}
         assert {file for file in ours if "/" not in file} == {f"{name}.py", "README.md", *sync.GENERATED}
+        for other in {*siblings(name)} - {name}:  # whose page this one has, too
+            beside = project / "metrics" / other
+            files = [file for file in layout.tracked(beside) if file == f"{other}.py" or file.startswith("examples/")]
+            ours |= {f"metrics/{other}/{file}": (beside / file).read_bytes() for file in files}
+        ours = dict(sorted(ours.items()))
         copied = {f"openworld_metrics/{file}": (project / "shared" / file).read_bytes() for file in package}
         assert files_in(space) == {**ours, **copied}
         listed = "".join(f"    {file}\n" for file in ours)
@@ -264,7 +270,7 @@ def test_what_is_no_space(case: str, folder: Path, package: Path) -> None:
     first, *others = layout.check_contents(folder, package)
     assert first.startswith(message)
     assert [other.partition(": ")[0] for other in others] == (
-        ["openauc/examples/digits.npz"] if case == "folder-became-a-link" else []
+        ["openauc/examples/answers.json", "openauc/examples/digits.npz"] if case == "folder-became-a-link" else []
     )
 
 

@@ -67,7 +67,7 @@ def examples(metric: str) -> dict[str, Answer]:
 
 @cache
 def look_of_example(metric: str) -> Look:
-    """What the example's files hold."""
+    """The content of the example's files."""
     return worker.look(Request(metric, held_example(metric).files))
 
 
@@ -104,7 +104,7 @@ def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[
 
 
 def said_of(answers: Mapping[str, Answer]) -> str:
-    """What the line below the button says of the example."""
+    """The line below the button, of the example."""
     level = best_of(answers).level
     return "The example." if level is None else f"The example, with {100 * level:g} % intervals."
 
@@ -324,7 +324,7 @@ class Page:
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
 
     def _request(self, source: Any, values: Sequence[Any]) -> Request:
-        """What the form asks for, from its values; `source`, the files of the session, or None for the example."""
+        """The request of the form, from its values; `source`, the files of the session, or None for the example."""
         held = dict(zip(self._names, values))
         metric = held.get("metric", self.metric)
         columns = [column.name for column in LAYOUTS[self.metric].columns]
@@ -391,9 +391,9 @@ class Page:
     @gathered
     async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Flip the sign of the scores that rank the wrong way round."""
-        asked = self._request(source, values)
+        wanted = self._request(source, values)
         column = LAYOUTS[self.metric].scores()
-        seen = await work.run(request.session_hash or "", worker.look, asked)
+        seen = await work.run(request.session_hash or "", worker.look, wanted)
         if column is None or not seen.flipped:
             return
         name = f"of-{column.name}"
@@ -407,32 +407,32 @@ class Page:
     ) -> AsyncIterator[dict[Any, Any]]:
         """Say what the data hold, then compute; `fresh`, whether options follow the data."""
         p = self.parts
-        asked = self._request(source, values)
+        wanted = self._request(source, values)
         if fresh:
-            asked = replace(asked, leave_out=False)
+            wanted = replace(wanted, leave_out=False)
         yield self._busy("Reading …")
         try:
-            seen: Look = await work.run(request.session_hash or "", worker.look, asked)
+            seen: Look = await work.run(request.session_hash or "", worker.look, wanted)
         except work.SupersededError:
             return
         except PageError as error:
             seen = Look(error=str(error))
-        shown = {**self._seen(seen, source, asked), p["panel"]: gr.update(open="Columns" in seen.error)}
+        shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open="Columns" in seen.error)}
         if seen.error:
             yield {**shown, **self._idle("Nothing new was computed." if done else "", "old")}
             return
-        options = dict(asked.options)
+        options = dict(wanted.options)
         if fresh:
             for name, value in seen.options.items():
                 if name in self.options:
                     options[name] = value
                     shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
-        asked = replace(asked, options=options, wishes=seen.made_of or asked.wishes)
+        wanted = replace(wanted, options=options, wishes=seen.made_of or wanted.wishes)
         yield shown
-        async for changes in self._compute(asked, values, request):
+        async for changes in self._compute(wanted, values, request):
             yield changes
 
-    def _seen(self, seen: Look, source: Any, asked: Request) -> dict[Any, Any]:
+    def _seen(self, seen: Look, source: Any, wanted: Request) -> dict[Any, Any]:
         """The updates of what stands beside the data."""
         p = self.parts
         card = (
@@ -443,7 +443,7 @@ class Page:
         props: dict[str, Any] = {
             "data": {"value": card},
             "error": view.said(seen.error),
-            "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": asked.leave_out},
+            "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": wanted.leave_out},
             "flip": {"visible": bool(seen.flipped)},
         }
         for name, offers in seen.offers.items():
@@ -460,51 +460,51 @@ class Page:
     @gathered
     async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
-        asked = self._request(source, values)
+        wanted = self._request(source, values)
         before, seconds = done or (self._example_request, 0.0)
-        if asked == before:
+        if wanted == before:
             return
         if seconds > QUICK:
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
-            async for changes in self._compute(asked, values, request):
+            async for changes in self._compute(wanted, values, request):
                 yield changes
 
     async def _compute(
-        self, asked: Request, values: Sequence[Any], request: gr.Request
+        self, wanted: Request, values: Sequence[Any], request: gr.Request
     ) -> AsyncIterator[dict[Any, Any]]:
         """Numbers first, then their intervals and comparisons where these are quick."""
         p, began = self.parts, time.monotonic()
-        if asked == replace(self._example_request, metric=asked.metric, options=self._usual(asked.metric)):
-            answers = examples(asked.metric)
-            yield {**self._answered(answers, asked, values, 0.0, True), **self._idle(said_of(answers))}
+        if wanted == replace(self._example_request, metric=wanted.metric, options=self._usual(wanted.metric)):
+            answers = examples(wanted.metric)
+            yield {**self._answered(answers, wanted, values, 0.0, True), **self._idle(said_of(answers))}
             return
         yield self._busy("Computing …")
         try:
             for intervals in (False, None):
-                answers = await work.run(request.session_hash or "", worker.compute, asked, intervals)
+                answers = await work.run(request.session_hash or "", worker.compute, wanted, intervals)
                 seconds = time.monotonic() - began
                 level = best_of(answers).level
                 if intervals is None or level is not None:
                     words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
-                    yield {**self._answered(answers, asked, values, seconds), **self._idle(words)}
+                    yield {**self._answered(answers, wanted, values, seconds), **self._idle(words)}
                     return
-                yield {**self._answered(answers, asked, values, seconds), **self._busy("Intervals …")}
+                yield {**self._answered(answers, wanted, values, seconds), **self._busy("Intervals …")}
         except work.SupersededError:
             return
         except PageError as error:
             yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
 
     def _answered(
-        self, answers: dict[str, Answer], asked: Request, values: Sequence[Any], seconds: float, example: bool = False
+        self, answers: dict[str, Answer], wanted: Request, values: Sequence[Any], seconds: float, example: bool = False
     ) -> dict[Any, Any]:
         """The updates of the results, opened on the best model."""
-        p, stamp = self.parts, "" if example and asked.metric == self.metric else f"{time.monotonic_ns():x}"
+        p, stamp = self.parts, "" if example and wanted.metric == self.metric else f"{time.monotonic_ns():x}"
         answer, copied = best_of(answers), dict(zip(self._names, values))["copied"]
         return {
             **view.changed(p, view.view(answer, copied=copied)),
             p["answers"]: (stamp, answers),
-            p["done"]: (asked, seconds),
+            p["done"]: (wanted, seconds),
             p["stamp"]: stamp,
             p["model"]: answer.model,
             p["error"]: gr.update(**view.said("")),
@@ -620,7 +620,7 @@ class Page:
 
     @property
     def _example_request(self) -> Request:
-        """What the form asks for as it is built."""
+        """The request of the form as it is built."""
         seen = self._example_look
         wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in LAYOUTS[self.metric].columns}
         options = self._usual(self.metric)

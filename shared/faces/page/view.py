@@ -1,4 +1,4 @@
-"""What a page shows of an answer: the properties of its components, by name."""
+"""The view of an answer on a page: the properties of its components, by name."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def images(answer: Answer, chosen: int) -> str:
 
 
 def copied_text(answer: Answer, form: str) -> str:
-    """What is copied: the Python of the results, a table, or the citation, in ASCII where numbers stand."""
+    """The text to copy: the Python of the results, a table, or the citation, in ASCII where numbers stand."""
     if form == "Markdown":
         return numbers.markdown(answer) or numbers.typed(answer.sentence)
     if form == "LaTeX":

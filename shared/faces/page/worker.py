@@ -40,7 +40,7 @@ CLASSES = ("known_classes", "previously_known")  # options that may be typed as 
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks its worker.
+    """A request of a page to its worker.
 
     files: of each input, the paths of each model's files by its name
     pasted: of each input, pasted cells

@@ -204,7 +204,7 @@ def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:
 
 
 def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """The rows of a table."""
+    """The rows of a table that is a dict of columns, each as a dict by the columns' names."""
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 

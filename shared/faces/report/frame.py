@@ -147,7 +147,7 @@ def grid(*blocks: Block, columns: int = 2) -> Block:
 
 
 def fold(title: str, *blocks: Block) -> Block:
-    """A part that is folded away; prints show it."""
+    """A part that is folded away until a reader opens it; prints of the report show it."""
     return Block(template="fold.html", title=title, blocks=blocks)
 
 
@@ -167,7 +167,7 @@ def text(*sentences: str, kind: str = "") -> Block:
 
 
 def code(content: str) -> Block:
-    """Text of a program, as it is."""
+    """The text of a program, as it is, in a frame that scrolls where lines are long."""
     return Block(template="code.html", content=content)
 
 
@@ -229,7 +229,7 @@ def headline(
 
 
 def verdict(row: Difference) -> str:
-    """Which of two models is better, in words."""
+    """Which of two models is better by the row of a comparison, in words, or that neither is."""
     return f"{row.better} is better" if row.better else NO_DIFFERENCE
 
 
