@@ -222,9 +222,7 @@ def test_an_installed_wheel_computes_all_metrics_offline(
 def test_a_wheel_holds_what_the_pages_need_and_no_kernel_twice(installed: Path, root: Path) -> None:
     (package,) = installed.parent.glob("lib/python*/site-packages/openworld_metrics")
     files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    assert (
-        sum(path.stat().st_size for path in files) < 3_700_000
-    )  # of which 0.9 MB are the answers that the pages open with
+    assert sum(path.stat().st_size for path in files) < 3_700_000  # 0.9 MB are answers of examples
     for name in openworld_metrics.METRICS:
         ours, theirs = root / "metrics" / name, package / "metrics" / name
         assert (theirs / "_kernel.py").stat().st_size < 1000

@@ -158,8 +158,8 @@ class Page:
             event(getattr(self, f"_moved_by_{name}"), [p[name], *shown], moved, **LATEST)
         p["copied"].input(self._copied, shown, p["text"], **QUIET)
         for kind in ("report", "json", "csv"):
-            made = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
-            made.success(None, None, None, js="() => openworld.download()", api_visibility="private")
+            written = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
+            written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, whole, p["address"], **QUIET)
         demo.load(self._wanted, None, p["wanted"], **QUIET)
         p["wanted"].change(self._opened, [p["wanted"], *whole], everything, **QUIET)
