@@ -23,14 +23,15 @@ from playwright.sync_api import sync_playwright
 
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
+from openworld_metrics.answers import answer
+from openworld_metrics.answers.box_errors import errors_of
+from openworld_metrics.answers.detection import computed_of
+from openworld_metrics.answers.pictures import data_url
 from openworld_metrics.faces.drawing import NARROW
 from openworld_metrics.faces.plot import histogram_of
-from openworld_metrics.faces.report.detection import image_with_boxes
 from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
 from openworld_metrics.faces.report.pictures import outline, outline_size, photograph, picture_of
 from openworld_metrics.ranking.counts import as_side
-from openworld_metrics.reading import Dataset
-from openworld_metrics.suites.image_errors import detection_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, SCALE = 748, 1.6  # the README's column in pixels, and the image's pixels for each of them
@@ -141,13 +142,11 @@ def scores() -> str:
 def boxes() -> str:
     """A canvas with the boxes of a detector, and the number of unknown objects found in all canvases."""
     detections, pictures = pasted_digits()
-    errors = detection_errors(detections, known_classes=[*range(6)], unknown_class_id=UNKNOWN_ID)
-    names = {**dict(enumerate(NAMES)), UNKNOWN_ID: "unknown"}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "canvas.png"
-        pictures[CANVAS].save(path)
-        dataset = Dataset(["Digits"], [], names, [path], [None], [0])
-        picture = picture_of(image_with_boxes(dataset, 0, errors.boxes(CANVAS), names, "with boxes", 420, 92))
+    detections = detections._replace(dataset=detections.dataset._replace(classes=dict(enumerate(NAMES))))
+    options = {"known_classes": [*range(6)], "unknown_class_id": UNKNOWN_ID}
+    errors = errors_of(computed_of({"": detections}, options))
+    source, size = data_url(pictures[CANVAS].convert("RGB"), quality=92), pictures[CANVAS].size
+    picture = picture_of(answer.Image("Digits", size, source, errors.boxes(CANVAS), "with boxes"))
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"
