@@ -476,18 +476,16 @@ class Mark(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture with boxes and outlines over it.
+    """A picture with boxes over it.
 
     source: a data: URI; "" for a plain ground
-    alt: a sentence; size, width and height in the units of the outlines
-    marks: boxes; outlines, a class and the data of an SVG path each
+    alt: a sentence; size, width and height; marks: boxes
     """
 
     source: str
     alt: str
     size: tuple[float, float]
     marks: Sequence[Mark] = ()
-    outlines: Sequence[tuple[str, str]] = ()
 
 
 class Tile(NamedTuple):
