@@ -171,7 +171,7 @@ def maps() -> str:
         above = {name: score_map > at["pixel_f1_max_threshold"] for name, score_map in score_maps.items()}
         photo, _ = read_photograph(Photograph(Path(folder) / "photographs" / f"{DEFECT}.jpg"), limits=COMMANDS)
         threshold = at["pixel_f1_max_threshold"]
-        shown = draw_map(score_maps[DEFECT], masks[DEFECT], threshold, (0, 1), photograph=photo, heat=False, side=840)
+        shown = draw_map(score_maps[DEFECT], masks[DEFECT], threshold, (0, 1), photograph=photo, heat=False, side=300)
         picture = Picture(data_url(shown), "A flower with a defect", shown.size)
     covered = sum(int((above[name] & masks[name]).sum()) for name in masks)
     flagged = sum(int((above[name] & ~masks[name]).sum()) for name in masks)

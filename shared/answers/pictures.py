@@ -261,7 +261,7 @@ def draw_map(
         alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
         colors = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
         pixels = pixels * (1 - alpha) + colors * alpha
-    wide = max(2, round(side / 300))
+    wide = 3 if side >= 200 else 2  # which a thumbnail shows at half
     if threshold is not None:
         flagged = score_map > threshold
         _outline(pixels, _resized(flagged if void is None else flagged & ~void, (height, width)), REGION, wide)

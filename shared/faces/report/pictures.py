@@ -16,7 +16,7 @@ from ...reading.reasons import named
 from ...reading.rows.inputs import file_of, read_column
 from .frame import Mark, Picture
 
-_TILE = 200  # pixels of a tile's width, by which labels are placed
+_TILE = 176  # pixels of the narrowest tile, by which labels are placed
 _LETTER, _LINE = 7.4, 15  # pixels of a label: of a letter, and its height
 _LABELS = 12  # the most labels of a picture
 
