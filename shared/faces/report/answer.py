@@ -135,7 +135,11 @@ def _decisions_section(decisions: Decisions | None) -> Section:
 
 
 def capital(sentence: str) -> str:
-    """A sentence that begins with a capital."""
+    """A sentence that begins with a capital.
+
+    >>> capital("there are no unknown objects.")
+    'There are no unknown objects.'
+    """
     return sentence[:1].upper() + sentence[1:]
 
 
