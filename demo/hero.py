@@ -23,14 +23,16 @@ from playwright.sync_api import sync_playwright
 
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
+from openworld_metrics.answers import answer
+from openworld_metrics.answers.box_errors import errors_of
+from openworld_metrics.answers.detection import computed_of
+from openworld_metrics.answers.pictures import Photograph, data_url, draw_map, read_photograph
 from openworld_metrics.faces.drawing import NARROW
 from openworld_metrics.faces.plot import histogram_of
-from openworld_metrics.faces.report.detection import image_with_boxes
 from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
-from openworld_metrics.faces.report.pictures import outline, outline_size, photograph, picture_of
+from openworld_metrics.faces.report.pictures import picture_of
 from openworld_metrics.ranking.counts import as_side
-from openworld_metrics.reading import Dataset
-from openworld_metrics.suites.image_errors import detection_errors
+from openworld_metrics.reading.limits import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, SCALE = 748, 1.6  # the README's column in pixels, and the image's pixels for each of them
@@ -141,13 +143,11 @@ def scores() -> str:
 def boxes() -> str:
     """A canvas with the boxes of a detector, and the number of unknown objects found in all canvases."""
     detections, pictures = pasted_digits()
-    errors = detection_errors(detections, known_classes=[*range(6)], unknown_class_id=UNKNOWN_ID)
-    names = {**dict(enumerate(NAMES)), UNKNOWN_ID: "unknown"}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "canvas.png"
-        pictures[CANVAS].save(path)
-        dataset = Dataset(["Digits"], [], names, [path], [None], [0])
-        picture = picture_of(image_with_boxes(dataset, 0, errors.boxes(CANVAS), names, "with boxes", 420, 92))
+    detections = detections._replace(dataset=detections.dataset._replace(classes=dict(enumerate(NAMES))))
+    options = {"known_classes": [*range(6)], "unknown_class_id": UNKNOWN_ID}
+    errors = errors_of(computed_of({"": detections}, options))
+    source, size = data_url(pictures[CANVAS].convert("RGB"), quality=92), pictures[CANVAS].size
+    picture = picture_of(answer.Image("Digits", size, source, errors.boxes(CANVAS), "with boxes"))
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"
@@ -169,10 +169,10 @@ def maps() -> str:
         suite = AnomalySuite()
         at = suite.compute(predictions=[*score_maps.values()], references=[masks[name] for name in score_maps])
         above = {name: score_map > at["pixel_f1_max_threshold"] for name, score_map in score_maps.items()}
-        paths = [("defect", outline(masks[DEFECT])), ("flagged", outline(above[DEFECT]))]
-        source, _ = photograph(Path(folder) / "photographs" / f"{DEFECT}.jpg", 420)
-        size = outline_size(masks[DEFECT].shape)
-        picture = Picture(source, "A flower with a defect", size, outlines=paths)
+        photo, _ = read_photograph(Photograph(Path(folder) / "photographs" / f"{DEFECT}.jpg"), limits=COMMANDS)
+        threshold = at["pixel_f1_max_threshold"]
+        shown = draw_map(score_maps[DEFECT], masks[DEFECT], threshold, (0, 1), photograph=photo, heat=False, side=300)
+        picture = Picture(data_url(shown), "A flower with a defect", shown.size)
     covered = sum(int((above[name] & masks[name]).sum()) for name in masks)
     flagged = sum(int((above[name] & ~masks[name]).sum()) for name in masks)
     total = sum(int(mask.sum()) for mask in masks.values())
@@ -183,8 +183,7 @@ def maps() -> str:
 def card(title: str, picture: Picture, words: str) -> str:
     """A picture that fills its frame, with a caption below."""
     shown = rendered(tiles([Tile("", [], [picture])]))
-    cropped = shown.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ')
-    return f'<figure class="card"><h3>{title}</h3>{cropped}<p>{words}</p></figure>'
+    return f'<figure class="card"><h3>{title}</h3>{shown}<p>{words}</p></figure>'
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..detection.outcomes import IS_RIGHT
 from ..extras import extra
 from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
+from ..reading.progress import progress_bar
 from .answer import Box, Image
 from .subject import Computed
 
@@ -44,6 +45,7 @@ _WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a b
     ("FP", "background called unknown"): "nothing called unknown",
 }
 MOST_BOXES = 60  # of an image
+_LEAST = 16_000  # characters that a picture may have, however many there are: some 250 pixels a side
 
 
 class BoxErrors:
@@ -161,43 +163,51 @@ def errors_of(computed: Computed) -> BoxErrors | None:
     return errors
 
 
-def images(computed: Computed, number: int = 48) -> list[Image]:
-    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any."""
+def images(computed: Computed, number: int = 48, *, progress: bool = False) -> list[Image]:
+    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any.
+
+    Parameters: a computation; the number of images; whether to show a bar on a terminal.
+    """
     errors = errors_of(computed)
     if errors is None or "counts" in computed.state:
         return []
+    rows = errors.worst(number)
+    draw = drawing(computed, len(rows))
+    shown = progress_bar(rows, unit=" pictures", shown=progress)
+    return [draw(row, errors.boxes(row), errors.said(row)) for row in shown]
+
+
+def drawing(computed: Computed, number: int) -> Callable[[int, Sequence[Box], str], Image]:
+    """A function that draws boxes on an image, by its index, of which it says what is wrong in words.
+
+    Parameters: a computation; the number of pictures, which share `MOST_CHARACTERS`.
+    """
     with extra("cli"):
         from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, draw_boxes, photographs_of
-    reading, rows, images = computed.reading, errors.worst(number), []
+    reading = computed.reading
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
-    read = photographs_of(computed, paths, len(errors.errors))
+    read = photographs_of(computed, paths, len(computed.state["num_references"]))
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
-    for row in rows:
-        every, own, photo, said = errors.boxes(row), read(row), None, errors.said(row)
-        boxes = every[:MOST_BOXES]
+    most = max(_LEAST, MOST_CHARACTERS // max(1, number))
+
+    def draw(row: int, every: Sequence[Box], said: str) -> Image:
+        own, photo, boxes = read(row), None, every[:MOST_BOXES]
         # the picture is scaled to the size that the data set says, in which boxes lie
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
         if own is not None:
             photo, size = own[0], size or own[1]
-        if are_shares:  # of the image, as YOLO's
+        if are_shares:
             across, down = size = size or (1.0, 1.0)
             boxes = [replace(box, corners=_scaled(box.corners, across, down)) for box in boxes]
         size = size or _reach(every)
         name = reading.images[row] if reading.images else str(row)
         left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
-        images.append(
-            Image(
-                name,
-                size,
-                "" if photo is None else data_url(photo, MOST_CHARACTERS // len(rows)),
-                boxes,
-                said + left,
-                data_url(draw_boxes(boxes, size, photo, THUMBNAIL), quality=72),
-                f"{name}: {said}",
-            )
-        )
-    return images
+        source = "" if photo is None else data_url(photo, most)
+        thumbnail = data_url(draw_boxes(boxes, size, photo, THUMBNAIL), quality=72)
+        return Image(name, size, source, boxes, said + left, thumbnail, f"{name}: {said}")
+
+    return draw
 
 
 def _scaled(corners: Sequence[float], across: float, down: float) -> tuple[float, float, float, float]:

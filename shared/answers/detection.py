@@ -18,7 +18,8 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.owod import TENTHS
 from ..metric.numbers import percent_text
-from ..reading.boxes.dataset import with_names_in_tables
+from ..metric.results import Summary
+from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
@@ -40,12 +41,44 @@ _SIDES = ("unknown", "known")
 CALLED = ("its class", "a wrong known class", "unknown", "badly placed", "missed")
 
 
+def computed_of(
+    detections: Mapping[str, Detections], options: Mapping[str, Any], results: Mapping[str, Any] = {}
+) -> Computed:
+    """The computation of the first of some detectors on one data set, beside the others.
+
+    Parameters: detections by name; options of the metric, which include unknown_class_id; results of the first
+    detector, if they are to be shown. Raises ValueError as the metric does.
+    """
+    options, dataset = {**OpenSetDetection.options, **options}, next(iter(detections.values())).dataset
+    reading = BoxReading(
+        SUBJECT.name,
+        {},
+        images=dataset.names,
+        classes=dataset.classes,
+        sizes=dataset.sizes,
+        detections=dict(detections),
+    )
+    models = [
+        Computed(
+            name,
+            {},
+            OpenSetDetection(**options).reduce(one.predictions, dataset.references),
+            options,
+            Summary({} if place else {**results}),
+            reading,
+            place=place,
+        )
+        for place, (name, one) in enumerate(detections.items())
+    ]
+    return replace(models[0], rivals={one.model: one for one in models[1:]})
+
+
 def figures(computed: Computed) -> list[Figure]:
     """A curve over the confidence threshold, bars of the fates of objects, matrices of their names, other curves."""
     errors, over = errors_of(computed), curves(computed)
     counted: list[Figure] = []
     if errors is not None:
-        counted = [fates(computed), called(errors, "U-Recall" in computed.results), *_confusions(errors)]
+        counted = [fates(computed), called(errors, "U-Recall" in computed.results), *confusions(errors)]
     return [*over[:1], *counted, *over[1:]]  # the threshold moves beside the first
 
 
@@ -114,7 +147,7 @@ def called(errors: BoxErrors, says_unknown: bool = True) -> Matrix:
     )
 
 
-def _confusions(errors: BoxErrors) -> list[Matrix]:
+def confusions(errors: BoxErrors) -> list[Matrix]:
     """The known classes that unknown objects were called, of the classes most often involved."""
     if not errors.confused:
         return []
@@ -247,9 +280,8 @@ def tables(computed: Computed) -> list[Table]:
         kinds = {**errors.kinds, MISSED: missed}
         if "U-Recall" not in results:  # nothing is called unknown: the last class is unknown
             kinds = {kind: count for kind, count in kinds.items() if not kind.endswith("called unknown")}
-        by_class = {name: column for name, column in errors.by_class.items() if name != "called unknown"}
-        by_class = by_class if "U-Recall" in results else {name: column[:-1] for name, column in by_class.items()}
-        results = {"per_class": by_class, "errors": {"error": [*kinds], "count": [*kinds.values()]}, **results}
+        of_errors = {"error": [*kinds], "count": [*kinds.values()]}
+        results = {"per_class": by_class(errors, "U-Recall" in results), "errors": of_errors, **results}
     of = SimpleNamespace(names=reading.images, classes=reading.classes, sizes=reading.sizes)
     named = with_names_in_tables(results, of, computed.options)
     titles = {"per_class": "Classes", "errors": "Kinds of errors", "sweep": "Confidences", "per_image": "Images"}
@@ -260,6 +292,13 @@ def tables(computed: Computed) -> list[Table]:
 
 
 _SHARES = ("Precision", "Recall", "AP", "U-Recall")
+
+
+def by_class(errors: BoxErrors, says_unknown: bool = True) -> dict[str, list[Any]]:
+    """The table by class, with fates; whether a prediction can be called unknown: else no row or column is of that."""
+    if says_unknown:
+        return errors.by_class
+    return {name: column[:-1] for name, column in errors.by_class.items() if name != "called unknown"}
 
 
 def data(computed: Computed) -> str:

@@ -228,9 +228,10 @@ def draw_map(
     mask: np.ndarray,
     threshold: float | None,
     scale: tuple[float, float],
-    *,
     void: np.ndarray | None = None,
+    *,
     photograph: Any = None,
+    heat: bool = True,
     side: int = SIDE,
 ) -> Any:
     """Draw an anomaly map over its photograph, or over its own greys, with the outlines of defects and of regions.
@@ -239,7 +240,8 @@ def draw_map(
 
     Parameters: score_map (H, W); mask (H, W) booleans, the anomalous pixels; threshold t, of the regions score > t, or
     None to leave them out; scale, the lowest and the highest finite score of all maps; void (H, W) booleans, pixels
-    that do not count; photograph, in RGB, or None; side, pixels of the longer side of the picture.
+    that do not count; photograph, in RGB, or None; heat, whether the map has colours, or outlines alone are drawn;
+    side, pixels of the longer side of the picture.
     Returns a Pillow image: transparent where u ≤ 0, else violet (0), magenta (½), yellow (1).
     """
     width, height = _scaled(score_map.shape[::-1] if photograph is None else photograph.size, side)
@@ -254,11 +256,12 @@ def draw_map(
         pixels = np.repeat(grey[..., None], 3, axis=2)
     else:
         pixels = np.asarray(photograph.resize((width, height)), np.float64)
-    u = np.clip((scores - clear) / ((top - clear) or 1), 0, 1)[..., None]
-    alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
-    heat = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
-    pixels = pixels * (1 - alpha) + heat * alpha
-    wide = max(2, round(side / 300))
+    if heat:
+        u = np.clip((scores - clear) / ((top - clear) or 1), 0, 1)[..., None]
+        alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
+        colors = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
+        pixels = pixels * (1 - alpha) + colors * alpha
+    wide = 3 if side >= 200 else 2  # which a thumbnail shows at half
     if threshold is not None:
         flagged = score_map > threshold
         _outline(pixels, _resized(flagged if void is None else flagged & ~void, (height, width)), REGION, wide)

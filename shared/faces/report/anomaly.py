@@ -13,8 +13,10 @@ from ...anomaly.words import meaning
 from ...answers.answer import Bars, Curves, Difference, Matrix, Number, Series
 from ...answers.thresholds import shown_threshold
 from ...arrays.checks import as_fractions
+from ...extras import extra
 from ...metric.numbers import with_arrow
 from ...ranking.counts import as_side
+from ...reading.limits import COMMANDS
 from ...reading.maps.layouts import TITLES
 from ...reading.maps.maps import MapAndMask, map_reader, reading_options
 from ...reading.progress import progress_bar
@@ -27,7 +29,6 @@ from ..plot import histogram_of
 from . import frame
 from .detection import difference_of, ends_of, numbers_table, rows_of
 from .frame import Block, Picture, Section, Tile
-from .pictures import heat_url, outline, outline_size, photograph
 
 _CALLED = ("called anomalous", "called normal")
 _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curves are not folded
@@ -43,6 +44,7 @@ KINDS = {
 }
 _SIDES = ((60, 320), (300, 224))  # (number of tiles, pixels of a picture), for up to that number
 _SMALLEST = 160
+_QUALITY = 76  # of a JPEG
 _MOST_FILTERS = 10  # the most names of categories and defects among the filters
 
 
@@ -451,25 +453,30 @@ def _tile(
     scales: Sequence[tuple[float, float]],
     side: int,
 ) -> Tile:
-    """A photograph, if there is one, with the models' maps beside it; the first picture has the outlines."""
+    """A photograph, if there is one, with the models' maps beside it; all have the outlines."""
+    with extra("anomaly"):
+        from ...answers.pictures import Photograph, data_url, draw_map, read_photograph
     image, content, model = worst.image, contents[0], models[0]
     threshold = model.threshold(worst.group, "pixel")
     words = _image_words(worst, content, model)
     name = " ".join(filter(None, (image.image.category, image.image.defect, image.image.stem)))
-    size = outline_size(content.score_map.shape)
-    regions = {"flagged": None if threshold is None else content.score_map > threshold, "defect": content.masks.mask}
-    paths = {kind: outline(region) for kind, region in regions.items() if region is not None}
-    pictures = []
-    if image.image.image is not None:
-        source, _ = photograph(image.image.image, side)
-        pictures.append(Picture(source, f"{name}: {', '.join(words)}", size))
-    for each, one, (low, high) in zip(contents, models, scales):
-        middle = one.threshold(worst.group, "pixel")
-        source = heat_url(each.score_map, low, middle, high, 2 * side // 5 if pictures else side)
-        pictures.append(Picture(source, f"Map of {one.name}, {name}", outline_size(each.score_map.shape)))
-    pictures[0] = pictures[0]._replace(outlines=[(kind, path) for kind, path in paths.items() if path])
+    shown, photo = [], image.image.image
+    if photo is not None:
+        pixels, _ = read_photograph(Photograph(photo), side, COMMANDS)
+        shown.append(draw_map(*_drawn(content, threshold, scales[0]), photograph=pixels, heat=False, side=side))
+    for each, one, scale in zip(contents, models, scales):
+        at = one.threshold(worst.group, "pixel")
+        shown.append(draw_map(*_drawn(each, at, scale), side=side // 2 if photo is not None else side))
+    alts = [f"Map of {one.name}, {name}" for one in models]
+    alts = [*([f"{name}: {', '.join(words)}"] if photo is not None else []), *alts]
+    pictures = [Picture(data_url(picture, quality=_QUALITY), alt, picture.size) for picture, alt in zip(shown, alts)]
     kinds = [worst.kind, _key("group", worst.group), _key("defect", image.image.defect)]
     return Tile(name, words, pictures, kinds)
+
+
+def _drawn(content: MapAndMask, threshold: float | None, scale: tuple[float, float]) -> tuple[Any, ...]:
+    """A map, its anomalous pixels, the threshold, the scale, and its void pixels, for `draw_map`."""
+    return content.score_map, content.masks.mask, threshold, scale, content.masks.void
 
 
 def _image_words(worst: Worst, content: MapAndMask, model: Model) -> list[str]:

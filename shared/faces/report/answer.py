@@ -11,12 +11,20 @@ from ...metric.numbers import with_arrow
 from ..drawing import value_at
 from ..numbers import threshold_shown, typographic
 from . import frame
-from .detection import LEGEND
 from .frame import Block, Picture, Section, Tile
 from .pictures import picture_of
 
 _NARROW = 3  # columns of a matrix that three cards side by side have room for
 _SENTENCES = 5  # on rivals; more are in the table
+_LEGEND = (  # of boxes: a role, and its meaning
+    ("unknown", "unknown, called known"),
+    ("rejected", "known, called unknown"),
+    ("wrong", "known, wrong class"),
+    ("misplaced", "badly placed; its object dotted"),
+    ("missed", "missed"),
+    ("right", "right"),
+    ("nothing", "nothing there"),
+)
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
 
@@ -39,7 +47,7 @@ def report_html(
         *_side_by_side(answer),
         _decisions_section(answer.decisions),
         _figures_section(answer),
-        _images_section(answer.images),
+        images_section(answer.images),
         *map(_worst_section, answer.worst),
         *(Section(each.title, each.title, [table_of(each, _titles(answer))]) for each in answer.tables),
         _details(answer),
@@ -121,12 +129,17 @@ def _decisions_section(decisions: Decisions | None) -> Section:
         if name in decisions.presets
     ]
     rule = f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}."
-    lead = " ".join(_capital(part) for part in (rule, decisions.note) if part)
+    lead = " ".join(capital(part) for part in (rule, decisions.note) if part)
     blocks = [frame.grid(frame.card(counted), columns=1), _rates(decisions, place)]
     return Section("Decisions", "Decisions", [*blocks, frame.text(*promises, kind="small quiet promise")], lead)
 
 
-def _capital(sentence: str) -> str:
+def capital(sentence: str) -> str:
+    """A sentence that begins with a capital.
+
+    >>> capital("there are no unknown objects.")
+    'There are no unknown objects.'
+    """
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -161,21 +174,21 @@ def _drawn(figure: Figure, decisions: Decisions | None, place: int) -> Block:
     return frame.matrix(figure) if isinstance(figure, Matrix) else frame.chart(figure, decisions, place)
 
 
-def _images_section(images: Sequence[Image]) -> Section:
-    """The images, the worst first, with a legend of the boxes that occur."""
+def images_section(images: Sequence[Image], lead: str = "Press one to enlarge it.") -> Section:
+    """The images, the worst first, with a legend of the boxes that occur, and a filter for each kind of error."""
     if not images:
         return Section("Images", "Images", [])
     roles = {box.role for image in images for box in image.boxes}
-    legend = [entry for entry in LEGEND if entry[0] in roles]
-    outlines = dict.fromkeys(key for image in images for key in image.keys)
-    filters = {role: words[:1].upper() + words[1:] for role, words, _ in legend if role not in ("right", "object")}
+    legend = [(role, words, "") for role, words in _LEGEND if role in roles]
+    filters = {role: capital(words.partition(";")[0]) for role, words, _ in legend if role != "right"}
     shown = []
     for image in images:
         kinds = {box.role for box in image.boxes} & {*filters}
         shown.append(Tile(image.name, [image.said] if image.said else [], [picture_of(image)], sorted(kinds)))
+    outlines = dict.fromkeys(key for image in images for key in image.keys)
     legend += [(role, words, "") for words, role in outlines]
     blocks = [*([frame.keys(legend, "line")] if legend else []), frame.tiles(shown, filters)]
-    return Section("Images", "Images with the most errors", blocks, "Press one to enlarge it.")
+    return Section("Images", "Images with the most errors", blocks, lead)
 
 
 def _worst_section(worst: Worst) -> Section:

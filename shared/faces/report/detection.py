@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...answers.answer import Bars, Box, Difference, Image, Matrix, Number
+from ...answers import detection as answer
+from ...answers.answer import Difference, Number
+from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
+from ...answers.subject import Computed
 from ...detection.closed_set import closed_set_note
-from ...detection.errors import FATES, KEYS_OF_TABLES, MISSED
+from ...detection.errors import KEYS_OF_TABLES, NEARBY
 from ...metric.results import Results
-from ...reading.boxes.dataset import Dataset, Detections, class_words
-from ...reading.progress import progress_bar
-from ...suites.detection import class_options, openset_summary
-from ...suites.image_errors import FOUND, OBJECT, OF_NO_OBJECT, DetectionErrors, ErrorBox, detection_errors
+from ...reading.boxes.dataset import Dataset, Detections
+from ...suites.detection import class_options, openset_summary, says_unknown
 from ...written.files import write_file
 from ...written.results import KINDS
-from ..numbers import percent
 from . import frame
+from .answer import capital, images_section, table_of
 from .frame import Block, Section, Tile
-from .pictures import photograph, picture_of
+from .pictures import picture_of
 
-MOST = 60  # the most boxes to draw; more would hide the image
 _CLOSED_SET = closed_set_note("--unknown-id", "--unknown-below")
 _HEADLINES = (
     {
@@ -45,52 +45,11 @@ _HEADLINES = (
 _SURE, _CLASS = 20_000, 900
 _HINT = "Intervals of so many boxes take a while: add them with --confidence-level 0.95."
 _TABLES = ("per_class", "per_image", "errors")
-_MISNAMED = ("called another known", "called unknown", "called known")
-_ROLES = {
-    FOUND: "right",
-    "called another known": "wrong",
-    "called unknown": "rejected",
-    "called known": "unknown",
-    "badly placed": "misplaced",
-    "both": "both",
-    MISSED: "missed",
-}
-_SIDES = ("unknown", "known")
-_MATRIX = 8  # the most rows and columns of the confusion matrix
-_DECISIONS = ("right class", "wrong class", "unknown", "badly placed", "missed")
-_WORDS = {
-    ("unknown", "called known"): "unknown, called known",
-    ("known", "called unknown"): "known, called unknown",
-    ("known", "called another known"): "known, wrong class",
-    ("unknown", "badly placed"): "badly placed",
-    ("known", "badly placed"): "badly placed",
-    ("unknown", "both"): "badly placed and misnamed",
-    ("known", "both"): "badly placed and misnamed",
-    ("unknown", MISSED): "unknown, missed",
-    ("known", MISSED): "known, missed",
-}
-_FILTERS = {frame.filter_key(word): word[:1].upper() + word[1:] for word in (*_WORDS.values(), *OF_NO_OBJECT)}
-LEGEND = (
-    ("unknown", "unknown, called known", ""),
-    ("rejected", "known, called unknown", ""),
-    ("wrong", "known, wrong class", ""),
-    ("misplaced", "badly placed; its object dotted", ""),
-    ("missed", "missed", ""),
-    ("right", "right", ""),
-    ("nothing", "nothing there", ""),
+_GAINS = (
+    "A gain is the effect of correcting one kind alone; gains do not add up. Badly placed or misnamed boxes become"
+    " right, other false positives are removed, and missed objects no longer count."
 )
-_BOX_ROLES = {
-    FOUND: "right",
-    OBJECT: "object",
-    MISSED: "missed",
-    "known called another known": "wrong",
-    "known called unknown": "rejected",
-    "unknown called known": "unknown",
-}  # those that begin with "badly" and "both" are misplaced, all other kinds lie on nothing
-_LAST = {kind: place for place, kind in enumerate((FOUND, *OF_NO_OBJECT), 1)}  # drawn below the errors on objects
-# pixels of a picture and quality of its JPEG, by how many there are at most: a thousand take less than 20 MB
-_SIZES = ((60, (512, 82)), (300, (384, 80)))
-_SMALLEST = (256, 70)
+_MISNAMED = ("called another known", "called unknown", "called known")
 
 
 def write_report(
@@ -120,19 +79,24 @@ def write_report(
     dataset, page = detections.dataset, Path(folder) / "index.html"
     both = dict(zip(names, filter(None, (detections, other))))
     options = class_options({**options, "known_classes": list(known_classes)}, *both.values())
-    labels = class_words(dataset.classes, options["unknown_class_id"])
-    errors = {name: detection_errors(one, **options) for name, one in both.items()}
-    first = errors[names[0]]
+    says = says_unknown(detections, options)
+    plain = {key: value for key, value in results["openset_metrics"].items() if key not in ("per_class", "per_image")}
+    computed = answer.computed_of(both, options, plain)
+    errors = errors_of(computed)
+    if errors is None:
+        raise ValueError(f"iou_threshold: expected at least {NEARBY}, got {options['iou_threshold']}")
+    tables = {table.title: table for table in answer.tables(computed)}
+    gains = [frame.text(_GAINS)] if "errors" in plain else []
     sections = [
-        _fates_section(errors, labels),
-        _decisions_section(first),
-        _images_section(first, dataset, labels, first.worst(images), progress),
-        _examples_section(first, dataset, labels),
-        _classes_section(first, labels),
+        _fates_section(computed, errors),
+        _decisions_section(errors, says),
+        _images_section(computed, errors, images, progress),
+        _examples_section(computed, errors),
+        _classes_section(errors, says),
         frame.details(
             {
-                "Kinds of errors": _kinds(results["openset_metrics"], first),
-                "All columns by class": [_all_of_classes(first, labels)],
+                "Kinds of errors": [table_of(tables["Kinds of errors"], {}), *gains],
+                "All columns by class": [table_of(tables["Classes"], {})],
                 "All numbers, six digits": [
                     numbers_table(
                         _numbers(results), _numbers(results.get("other", {})), names, results.get("comparison", {})
@@ -143,7 +107,7 @@ def write_report(
         ),
     ]
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
-    lines += [] if any(error.says_unknown for error in errors.values()) else [_CLOSED_SET]
+    lines += [] if any(says_unknown(one, options) for one in both.values()) else [_CLOSED_SET]
     head = _headline(detections, results, names, options)
     html = frame.page_html("Open-set detection", "openworld-metrics detect", lines, head, sections)
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -226,184 +190,57 @@ def difference_of(row: Mapping[str, Any], names: Sequence[str], higher: bool | N
     )
 
 
-def _fates_section(errors: Mapping[str, DetectionErrors], names: Mapping[int, str]) -> Section:
+def _fates_section(computed: Computed, errors: BoxErrors) -> Section:
     """Bars of what known and unknown objects were called, and the known classes that unknown objects were called."""
-    first = next(iter(errors.values()))
-    cards = [frame.card(*(block for side in _SIDES for block in _bars(errors, side)))]
-    if first.confused:
-        cards.append(_confusions(first, names))
-    return Section("Errors", "Where the objects went", [frame.grid(*cards, columns=len(cards))], _fates_said(first))
+    drawn, confused = answer.fates(computed), answer.confusions(errors)
+    cards = [frame.card(frame.bars(drawn, unit="objects"))]
+    cards += [frame.card(frame.matrix(each), title=each.title, note=f"({each.note})") for each in confused]
+    return Section(
+        "Errors", "Where the objects went", [frame.grid(*cards, columns=len(cards))], capital(f"{drawn.note}.")
+    )
 
 
-def _bars(errors: Mapping[str, DetectionErrors], side: str) -> list[Block]:
-    """The bars of all detectors below a title; several bars have names."""
-    title, fates = f"{side.capitalize()} objects", [fate for of, fate in FATES if of == side]
-    rows = [title] if len(errors) == 1 else list(errors)
-    counts = [[one.fates[side, fate] for fate in fates] for one in errors.values()]
-    drawn = frame.bars(Bars(title, rows, fates, [_ROLES[fate] for fate in fates], counts), unit="objects")
-    return [drawn] if len(errors) == 1 else [frame.text(title, kind="title"), drawn]
-
-
-def _fates_said(errors: DetectionErrors) -> str:
-    """A sentence on the fates of unknown objects."""
-    own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
-    total = sum(own.values())
-    if not total:
-        return "There are no unknown objects."
-    words = {
-        "called known": "called a known class",
-        "badly placed": "badly placed",
-        "both": "badly placed and misnamed",
-        MISSED: "missed",
-    }
-    parts = [f"{percent(own[fate], total)} {what}" for fate, what in words.items() if own[fate]]
-    if not parts:
-        return "All unknown objects were found and called unknown."
-    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    near = " A badly placed box overlaps its object by at least 0.1." if own["badly placed"] + own["both"] else ""
-    if not errors.says_unknown:
-        return f"Of the unknown objects {listed.replace(' %', ' % were', 1)}.{near}"
-    return f"Of the unknown objects {percent(own[FOUND], total)} were found, {listed}.{near}"
-
-
-def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
-    """The known classes that unknown objects were called, as a matrix or, for many classes, the most frequent pairs."""
-    rows, columns = (sorted({pair[place] for pair in errors.confused}) for place in (0, 1))
-    title, what = "Called known, as what", "Unknown objects by what they were called"
-    note = f"{sum(errors.confused.values()):,} objects"
-    called = {label: names.get(label, str(label)) for label in (*rows, *columns)}
-    if len(rows) <= _MATRIX and len(columns) <= _MATRIX and len({*called.values()}) == len(called):
-        counts = [[errors.confused.get((row, column), 0) for column in columns] for row in rows]
-        names_of, heads = ([called[label] for label in labels] for labels in (rows, columns))
-        return frame.card(
-            frame.matrix(Matrix(what, names_of, heads, counts, shares=False)), title=title, note=f"({note})"
-        )
-    most = sorted(errors.confused.items(), key=lambda entry: (-entry[1], entry[0]))[:_MATRIX]
-    pairs: dict[str, list[Any]] = {
-        "unknown object": [called[row] for (row, _), _ in most],
-        "called": [called[column] for (_, column), _ in most],
-        "objects": [count for _, count in most],
-    }
-    return frame.card(frame.table(pairs, what), title=title, note=f"(most frequent of {note})")
-
-
-def _decisions_section(errors: DetectionErrors) -> Section:
+def _decisions_section(errors: BoxErrors, says: bool) -> Section:
     """Counts of objects by decision, and of boxes where nothing is."""
-    fates = errors.fates
-    both = {side: fates[side, "badly placed"] + fates[side, "both"] for side in _SIDES}
-    known: list[int | None] = [fates["known", fate] for fate in (FOUND, "called another known", "called unknown")]
-    unknown: list[int | None] = [None, fates["unknown", "called known"], fates["unknown", FOUND]]
-    nothing: list[int | None] = [None, *(errors.kinds[kind] for kind in OF_NO_OBJECT[1:]), None, None]
-    if not errors.says_unknown:
-        known[2] = unknown[2] = nothing[2] = None
-    rows = {
-        "Known": [*known, both["known"], fates["known", MISSED]],
-        "Unknown": [*unknown, both["unknown"], fates["unknown", MISSED]],
-        "Nothing there": nothing,
-    }
-    totals = {row: sum(count or 0 for count in counts) for row, counts in rows.items()}
-    notes = [f"{total:,} {'boxes' if row == 'Nothing there' else 'objects'}" for row, total in totals.items()]
-    roles = ["unknown", "unknown", "unknown", "misplaced", "missed"]
-    right = [(0, 0), (1, 2)]
-    cells = [["known" if (i, j) in right else roles[j] for j in range(len(roles))] for i in range(len(rows))]
-    drawn = Matrix("Decisions", [*rows], _DECISIONS, [*rows.values()], roles=cells, right=right, notes=notes)
+    drawn = frame.matrix(answer.called(errors, says))
     lead = "Each object once, by what it was called. Framed cells are right; badly placed boxes may be misnamed, too."
-    return Section("Decisions", "Decisions", [frame.grid(frame.card(frame.matrix(drawn)), columns=1)], lead)
+    return Section("Decisions", "Decisions", [frame.grid(frame.card(drawn), columns=1)], lead)
 
 
-def _images_section(
-    errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str], rows: Sequence[int], progress: bool
-) -> Section:
+def _images_section(computed: Computed, errors: BoxErrors, number: int, progress: bool) -> Section:
     """The images with the most errors, the worst first, with filters by kind of error."""
-    size = next((size for most, size in _SIZES if len(rows) <= most), _SMALLEST)
-    shown = []
-    for row in progress_bar(rows, unit=" pictures", shown=progress):
-        boxes, number = errors.boxes(row), int(errors.errors[row])
-        counts = Counter[str]()
-        for fate, count in errors.fates_of(row).items():
-            if fate in _WORDS:
-                counts[_WORDS[fate]] += count
-        ordered = {word: counts[word] for word in _WORDS.values() if counts[word]} | errors.false_of(row)
-        words = ", ".join(f"{count} {word}" for word, count in ordered.items())
-        image = image_with_boxes(dataset, row, boxes, names, words, *size)
-        lines = [words]
-        if len(image.boxes) < len(boxes):
-            lines.append(f"{len(image.boxes)} of {len(boxes):,} boxes are drawn")
-        title = f"{dataset.names[row]} · {number} {'error' if number == 1 else 'errors'}"
-        shown.append(Tile(title, lines, [picture_of(image)], [frame.filter_key(word) for word in ordered]))
+    shown = worst_images(computed, number, progress=progress)
     if not shown:
         return Section("Images", "Images", [frame.text("No image has an error.")])
+    counts = (int(errors.errors[row]) for row in errors.worst(number))
+    titles = [f"{image.name} · {count} {'error' if count == 1 else 'errors'}" for image, count in zip(shown, counts)]
     fine = int((errors.errors == 0).sum())
     lead = f"The {len(shown)} worst of {len(errors.errors):,}, most errors first"
     lead += f"; {fine:,} without an error." if fine else "."
-    blocks = [frame.keys(LEGEND, "line"), frame.tiles(shown, _FILTERS)]
-    return Section("Images", "Images with the most errors", blocks, f"{lead} Press one to enlarge it.")
+    titled = [replace(image, name=title) for image, title in zip(shown, titles)]
+    return images_section(titled, f"{lead} Press one to enlarge it.")
 
 
-def _examples_section(errors: DetectionErrors, dataset: Dataset, names: Mapping[int, str]) -> Section:
+def _examples_section(computed: Computed, errors: BoxErrors) -> Section:
     """The most confident false positive of each kind, and the largest missed object."""
-    shown = []
-    for kind, row, boxes in errors.examples():
-        image = image_with_boxes(dataset, row, boxes, names, kind, *_SIZES[0][1])
-        shown.append(Tile(kind, [dataset.names[row]], [picture_of(image)]))
+    examples = errors.examples()
+    draw = drawing(computed, len(examples))
+    drawn = [draw(row, boxes, kind) for kind, row, boxes in examples]
+    shown = [Tile(image.said, [image.name], [picture_of(image)]) for image in drawn]
     lead = "The most confident false positive of each kind, and the largest missed object."
     return Section("Examples", "One error of each kind", [frame.tiles(shown)] if shown else [], lead)
 
 
-def image_with_boxes(
-    dataset: Dataset,
-    row: int,
-    boxes: Sequence[ErrorBox],
-    names: Mapping[int, str],
-    words: str,
-    side: int,
-    quality: int = 82,
-) -> Image:
-    """An image of a data set with its boxes, at most `MOST`.
-
-    names: of classes by id; words, what is wrong; side, of the picture, its longer one, in pixels, and the quality of
-        its JPEG. Without a file, the ground is as large as the data set says, or as the boxes reach.
-    """
-    path, size, source = dataset.paths[row], dataset.sizes[row], ""
-    if path is not None:
-        source, own = photograph(path, side, quality)
-        size = size or own  # the picture is scaled to the size that the data set says, in which boxes lie
-    reach = [max([1.0, *(box.box[end] for box in boxes)]) for end in (2, 3)]
-    drawn = [_box(box, names) for box in shown_boxes(boxes)]
-    return Image(dataset.names[row], size or (round(reach[0]), round(reach[1])), source, drawn, words)
-
-
-def shown_boxes(boxes: Sequence[ErrorBox]) -> list[ErrorBox]:
-    """At most `MOST` boxes: errors on objects first, then right boxes, then boxes on nothing, each as they come."""
-    return sorted(boxes, key=lambda box: _LAST.get(box.kind, 0))[:MOST]
-
-
-def _box(box: ErrorBox, names: Mapping[int, str]) -> Box:
-    """A box with its outcome in words.
-
-    >>> _box(ErrorBox((0, 0, 1, 1), "unknown called known", 0, 0.5, 6), {0: "zero", 6: "six"}).outcome
-    'called zero (0.50), is six: unknown called known'
-    """
-    label = names.get(box.label, str(box.label))
-    role = "misplaced" if box.kind.startswith(("badly", "both")) else _BOX_ROLES.get(box.kind, "nothing")
-    if box.score is None:
-        outcome = f"{label}: missed" if box.kind == MISSED else label
-    else:
-        own = "" if box.true_label is None else f", is {names.get(box.true_label, str(box.true_label))}"
-        outcome = f"called {label} ({box.score:.2f}){own}: {box.kind}"
-    return Box(box.box, outcome, role, label, box.score is not None)
-
-
-def _classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Section:
+def _classes_section(errors: BoxErrors, says: bool) -> Section:
     """The section by class, with bars of recall and precision; the details have all columns."""
-    own = errors.by_class
+    own = answer.by_class(errors, says)
     columns: dict[str, list[Any]] = {
-        "class": [names.get(label, str(label)) for label in own["class"]],
+        "class": [*map(errors.name, own["class"])],
         "objects": own["objects"],
         "recall": own["Recall"],
         "precision": own["Precision"],
         **({"AP": own["AP"]} if "AP" in own else {}),
-        "called another class": [sum(row) for row in zip(*(own[fate] for fate in _MISNAMED))],
+        "called another class": [sum(row) for row in zip(*(own[fate] for fate in _MISNAMED if fate in own))],
         "badly placed": [sum(row) for row in zip(own["badly placed"], own["both"])],
         "missed": own["missed"],
         "false boxes": own["FP"],
@@ -411,25 +248,6 @@ def _classes_section(errors: DetectionErrors, names: Mapping[int, str]) -> Secti
     }
     meters, minor = ("recall", "precision", "AP"), ("AP", "badly placed", "missed", "unknown called it")
     return Section("Classes", "By class", [frame.table(columns, "By class", meters=meters, minor=minor)])
-
-
-def _kinds(results: Mapping[str, Any], errors: DetectionErrors) -> list[Block]:
-    """The kinds of errors with their counts and, if in the results, the gain from correcting each kind."""
-    note = (
-        "A gain is the effect of correcting one kind alone; gains do not add up. Badly placed or misnamed boxes"
-        " become right, other false positives are removed, and missed objects no longer count."
-    )
-    if "errors" in results:
-        own = dict(results["errors"])
-        return [frame.table({"error": own.pop("error"), **own}, "Kinds of errors"), frame.text(note)]
-    missed = sum(count for (_, fate), count in errors.fates.items() if fate == MISSED)
-    kinds = {**errors.kinds, MISSED: missed}
-    return [frame.table({"error": [*kinds], "count": [*kinds.values()]}, "Kinds of errors")]
-
-
-def _all_of_classes(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
-    called = [names.get(label, str(label)) for label in errors.by_class["class"]]
-    return frame.table({"name": called, **errors.by_class}, "All columns by class")
 
 
 def numbers_table(

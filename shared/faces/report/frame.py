@@ -309,7 +309,7 @@ def bars(figure: Bars, *, unit: str = "", notes: Sequence[str] = (), thin: bool 
     """A divided bar for each row, with counts in its parts.
 
     unit: what is counted, such as "objects"; notes, a text beside each bar in place of its total
-    thin: low bars without numbers; legend, the roles below, with the shares of the first bar
+    thin: low bars without numbers; legend, the roles below, with their shares if there is one bar
     """
     rows = []
     for place, (name, counts) in enumerate(zip(figure.rows, figure.counts)):
@@ -327,9 +327,10 @@ def bars(figure: Bars, *, unit: str = "", notes: Sequence[str] = (), thin: bool 
         label = ", ".join(f"{part} {count:,}" for part, count in zip(figure.parts, counts))
         note = notes[place] if notes else f"{total:,} {unit}".rstrip()
         rows.append(Block(name=name, note=note, label=f"{name}: {label}", parts=parts))
-    first = figure.counts[0] if figure.counts else ()
-    shares = [(role, part, percent(count, sum(first))) for part, role, count in zip(figure.parts, figure.roles, first)]
-    return Block(template="bars.html", rows=rows, thin=thin, legend=keys(shares) if legend and shares else None)
+    own = figure.counts[0] if len(figure.counts) == 1 else ()
+    shares = [percent(count, sum(own)) for count in own] or [""] * len(figure.parts)
+    entries = [*zip(figure.roles, figure.parts, shares)]
+    return Block(template="bars.html", rows=rows, thin=thin, legend=keys(entries) if legend and rows else None)
 
 
 def matrix(figure: Matrix) -> Block:
@@ -475,18 +476,16 @@ class Mark(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture with boxes and outlines over it.
+    """A picture with boxes over it.
 
     source: a data: URI; "" for a plain ground
-    alt: a sentence; size, width and height in the units of the outlines
-    marks: boxes; outlines, a class and the data of an SVG path each
+    alt: a sentence; size, width and height; marks: boxes
     """
 
     source: str
     alt: str
     size: tuple[float, float]
     marks: Sequence[Mark] = ()
-    outlines: Sequence[tuple[str, str]] = ()
 
 
 class Tile(NamedTuple):

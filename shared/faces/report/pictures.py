@@ -1,31 +1,24 @@
-"""Pictures within a report: photographs, maps in colours, boxes, and outlines of regions. Needs Pillow."""
+"""Pictures within a report: photographs, and boxes with labels. Needs Pillow."""
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...answers.answer import Box, Image
+from ...answers.answer import Image
 from ...extras import extra
-from ...reading.limits import check_size
-from ...reading.maps.maps import resized_map
+from ...reading.limits import COMMANDS
 from ...reading.places import find_images
 from ...reading.reasons import named
 from ...reading.rows.inputs import file_of, read_column
 from .frame import Mark, Picture
 
-_TILE = 200  # pixels of a tile's width, by which labels are placed
+_TILE = 176  # pixels of the narrowest tile, by which labels are placed
 _LETTER, _LINE = 7.4, 15  # pixels of a label: of a letter, and its height
 _LABELS = 12  # the most labels of a picture
-_GRID = 128  # cells along the longer side of an image, for outlines
-_MOST = 6_000  # the most characters of an outline; longer ones get larger cells
-# from low to high, with increasing perceived lightness; the middle is the threshold
-_HEAT = ((0, 0, 4), (59, 15, 112), (140, 41, 129), (222, 73, 104), (254, 159, 109), (252, 253, 191))
 
 
 def list_images(place: str, count: int) -> list[Path]:
@@ -57,133 +50,43 @@ def _listed(place: str) -> list[Path]:
     return [(Path() if file is None else file.parent) / name for name in names]
 
 
-def photograph(path: Path, side: int, quality: int = 82) -> tuple[str, tuple[int, int]]:
-    """An image as a data: URI, at most `side` pixels wide and high, and its own width and height.
+def photograph(path: Path, side: int, quality: int = 82) -> str:
+    """An image as a data: URI, at most `side` pixels wide and high; quality of the JPEG, up to 95.
 
-    quality: of the JPEG, up to 95. Raises ValueError for a file that is not an image.
+    Raises ValueError for a file that is not an image.
     """
     with extra("cli"):
-        from PIL import Image as Pixels, ImageOps
-    with named(path), Pixels.open(path) as image:
-        check_size(image.size)
-        upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith("I;16"):  # Pillow would clip values above 255
-            upright = Pixels.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
-        shown = upright.convert("RGB")
-        size = shown.size
-        shown.thumbnail((side, side))
-        file = io.BytesIO()
-        shown.save(file, "JPEG", quality=quality)
-    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode(), size
+        from ...answers.pictures import Photograph, data_url, read_photograph
+    return data_url(read_photograph(Photograph(path), side, COMMANDS)[0], quality=quality)
 
 
 def picture_of(image: Image) -> Picture:
     """An image of an answer with its boxes, the first ones on top, and labels where they cover no other one."""
-    width, height = image.size
-    placed: list[tuple[float, float, float, float]] = []
+    labels = _labels(image) if image.boxes else {}
     marks = []
     for place, box in enumerate(image.boxes):
         left, top, right, bottom = (100 * end / side for end, side in zip(box.corners, 2 * image.size))
-        named = box.label and box.role not in ("right", "object", "nothing")
-        spot = _label_spot(box, image.size, placed) if place < _LABELS and named else None
-        if spot is not None:
-            placed.append(spot)
-        x, y = (0.0, 0.0) if spot is None else (100 * spot[0] / _TILE, 100 * spot[1] * width / (_TILE * height))
         sizes = max(0.0, right - left), max(0.0, bottom - top)
         left, top, wide, high = (round(value, 2) for value in (left, top, *sizes))
-        label = box.label if spot is not None else ""
-        marks.append(Mark(box.role, left, top, wide, high, box.outcome, label, round(x, 2), round(y, 2)))
-    alt = image.alt or f"{image.name}: {image.said}"
-    return Picture(image.picture, alt, image.size, marks[::-1])
+        x, y = labels.get(place, (0.0, 0.0))
+        marks.append(Mark(box.role, left, top, wide, high, box.outcome, box.label if place in labels else "", x, y))
+    return Picture(image.picture, image.alt or f"{image.name}: {image.said}", image.size, marks[::-1])
 
 
-def _label_spot(
-    box: Box, size: tuple[float, float], placed: Sequence[tuple[float, float, float, float]]
-) -> tuple[float, float, float, float] | None:
-    """A rectangle for a label in pixels of a tile: above its box, below, or inside; None if each covers another."""
-    scale = _TILE / size[0]
-    x1, y1, _, y2 = (scale * corner for corner in box.corners)
-    width, tall = _LETTER * len(box.label) + 6, scale * size[1]
-    left = min(max(0.0, x1), max(0.0, _TILE - width))
-    for top in (y1 - _LINE, y2 + 1, y1 + 2):
-        spot = (left, top, left + width, top + _LINE)
-        clear = all(spot[2] <= a[0] or a[2] <= spot[0] or spot[3] <= a[1] or a[3] <= spot[1] for a in placed)
-        if top >= 0 and spot[3] <= tall and clear:
-            return spot
-    return None
-
-
-def heat_url(score_map: np.ndarray, low: float, threshold: float | None, high: float, side: int) -> str:
-    """A map as a data: URI of a PNG, in colours from dark (low) to light (high), with the threshold in the middle.
-
-    score_map: (H, W); low < high, where colours begin and end; side, pixels of the longer one
-    """
-    with extra("anomaly"):
-        from PIL import Image as Pixels
-    small = resized_map(score_map, scaled(score_map.shape, side), "nearest")
-    middle = threshold if threshold is not None and low < threshold < high else (low + high) / 2
-    share = np.interp(small, [low, middle, high], [0, 127, 255])
-    picture = Pixels.fromarray((share / 4).round().astype(np.uint8), "L").convert("P")  # 64 colours pack well
-    steps = np.linspace(0, 1, len(_HEAT))
-    palette = [np.interp(np.linspace(0, 1, 64), steps, channel) for channel in zip(*_HEAT)]
-    picture.putpalette(np.stack(palette, axis=1).round().astype(np.uint8).tobytes())
-    file = io.BytesIO()
-    picture.save(file, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
-
-
-def outline_size(shape: Sequence[int]) -> tuple[int, int]:
-    """The width and height that outlines of a map (H, W) are drawn in."""
-    rows, columns = scaled(shape, _GRID)
-    return columns, rows
-
-
-def outline(region: np.ndarray) -> str:
-    """The border of a region as the data of an SVG path; "" for an empty region.
-
-    A cell belongs to the region if any of its pixels does, so that thin regions stay visible.
-
-    >>> outline(np.asarray([[False, True]]))
-    'M64 0H128M64 64H128M64 0V64M128 0V64'
-    """
-    if not region.any():
-        return ""
-    cell = 1
-    while len(path := _borders(_cells(region, _GRID // cell), cell)) > _MOST and cell < _GRID // 8:
-        cell *= 2
-    return path
-
-
-def _cells(region: np.ndarray, side: int) -> np.ndarray:
-    """Reduce a region to a grid of at most `side` cells a side."""
-    rows, columns = scaled(region.shape, side)
-    if rows >= region.shape[0] and columns >= region.shape[1]:
-        return resized_map(region, (rows, columns), "nearest")
-    cells = np.zeros((rows, columns), bool)
-    y, x = np.nonzero(region)
-    cells[y * rows // region.shape[0], x * columns // region.shape[1]] = True
-    return cells
-
-
-def _borders(cells: np.ndarray, cell: int) -> str:
-    """The borders of cells, joined to the longest lines."""
-    padded = np.pad(cells, 1)
-    across = padded[1:, 1:-1] != padded[:-1, 1:-1]
-    down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T
-    horizontal = "".join(f"M{cell * start} {cell * y}H{cell * end}" for y, start, end in _runs(across))
-    return horizontal + "".join(f"M{cell * x} {cell * start}V{cell * end}" for x, start, end in _runs(down))
-
-
-def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
-    """The line, start and end of each run of edges."""
-    steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-    lines, starts = np.nonzero(steps == 1)
-    ends = np.nonzero(steps == -1)[1]
-    return list(zip(lines.tolist(), starts.tolist(), ends.tolist()))
-
-
-def scaled(shape: Sequence[int], side: int) -> tuple[int, int]:
-    """Scale (rows, columns) so that the longer one is `side`."""
-    scale = side / max(shape)
-    rows, columns = (max(1, round(scale * length)) for length in shape)
-    return rows, columns
+def _labels(image: Image) -> dict[int, tuple[float, float]]:
+    """The places of labels in percent, by the index of their box: of the first errors that one fits beside."""
+    with extra("cli"):
+        from ...answers.pictures import label_places
+    is_error = [bool(box.label) and box.role not in ("right", "object", "nothing") for box in image.boxes]
+    order = sorted(range(len(is_error)), key=lambda place: not is_error[place])
+    first = order[: min(_LABELS, sum(is_error))]
+    size = _TILE, max(1, round(_TILE * image.size[1] / image.size[0]))
+    scale = np.asarray([side / own for side, own in zip(size, image.size)] * 2)
+    corners = [(scale * image.boxes[place].corners).round().astype(int).tolist() for place in order]
+    widths = [round(_LETTER * len(image.boxes[place].label)) + 6 for place in first]
+    spots = zip(first, label_places(widths, _LINE, corners, size))
+    return {
+        place: (round(100 * spot[0] / size[0], 2), round(100 * spot[1] / size[1], 2))
+        for place, spot in spots
+        if spot is not None
+    }

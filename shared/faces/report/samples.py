@@ -196,7 +196,7 @@ def _worst(table: Mapping[str, Sequence[Any]], side: str, images: Sequence[str |
     pictures = []
     if images is not None:
         paths = [Path(images[table["sample"][i]]) for i in chosen]
-        pictures = [photograph(path, _SIDE)[0] for path in paths]
+        pictures = [photograph(path, _SIDE) for path in paths]
         columns = {"image": [path.name for path in paths], **columns}
     title = f"{side.capitalize()} samples that look most {other}"
     return Worst(title, columns, f"{wrong:,} of {len(own):,} are called {other}. Here {these}.", pictures)

@@ -17,7 +17,6 @@ from PIL import Image
 
 from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.faces.report.anomaly import Model, score_beside, up_to
-from openworld_metrics.faces.report.pictures import heat_url, outline
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.suites import differences, intervals
@@ -161,20 +160,6 @@ def test_texts_compare_as_numbers_do() -> None:
     assert score_beside(math.nextafter(0.1, 1), "0.1") == "0.10000000000000002"
     assert score_beside(0.1, "0.1") == "0.1"
     assert score_beside(-0.5, "−∞") == "−0.5"
-
-
-def test_an_outline_is_the_border_of_its_cells() -> None:
-    region = np.zeros((512, 256), bool)
-    region[300, 7] = True  # one pixel is one cell
-    assert outline(region) == "M1 75H2M1 76H2M1 75V76M2 75V76"
-    assert outline(np.zeros((3, 3), bool)) == ""
-    noise = np.random.default_rng(0).random((256, 256)) > 0.7
-    assert len(outline(noise)) < 6_100
-
-
-def test_infinite_maps_can_be_drawn() -> None:
-    score_map = np.asarray([[-math.inf, 0.0], [1.0, math.inf]])
-    assert heat_url(score_map, 0.0, 0.5, 1.0, 2).startswith("data:image/png;base64,iVBORw0KGgo")
 
 
 def test_curves_are_cut_at_the_limit() -> None:

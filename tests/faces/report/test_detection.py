@@ -11,18 +11,35 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image, ImageColor
+from PIL import Image as Pixels, ImageColor
 
 from openworld_metrics import reading, suites
+from openworld_metrics.answers.answer import Box, Image
+from openworld_metrics.answers.box_errors import BoxErrors, errors_of
+from openworld_metrics.answers.detection import computed_of
 from openworld_metrics.faces.report import write_report
-from openworld_metrics.faces.report.detection import MOST, image_with_boxes, shown_boxes
 from openworld_metrics.faces.report.frame import Tile, rendered, tiles
 from openworld_metrics.faces.report.pictures import picture_of
 from openworld_metrics.reading import Dataset, Detections
-from openworld_metrics.suites.image_errors import ErrorBox, detection_errors
 from tests.detection import scenes
 
+FATES = {"called another known": "wrong class", "both": "badly placed and misnamed"}  # in words, if others
+SAID = {  # of an image, by the side and the fate
+    ("unknown", "called known"): "unknown called known",
+    ("known", "called unknown"): "known called unknown",
+    ("known", "called another known"): "wrong class",
+    ("", "badly placed"): "badly placed",
+    ("", "both"): "badly placed and misnamed",
+    ("unknown", "missed"): "unknown missed",
+    ("known", "missed"): "known missed",
+}
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
+
+
+def errors_in(detections: Detections, **options: Any) -> BoxErrors:
+    errors = errors_of(computed_of({"": detections}, options))
+    assert errors is not None
+    return errors
 
 
 def drawn() -> Detections:
@@ -62,10 +79,9 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
         (
             "all",
             "5",
-            "1 unknown, called known, 1 known, called unknown, 1 known, wrong class, 1 known, missed, "
-            "1 background called known",
+            "1 unknown called known, 1 known called unknown, 1 wrong class, 1 known missed, 1 nothing called known",
         ),
-        ("&lt;missed&gt;", "1", "1 known, missed"),
+        ("&lt;missed&gt;", "1", "1 known missed"),
     ]
     worst = text.partition("One error of each kind")[0]
     shown = dict(re.findall(r'aria-label="(all|&lt;missed&gt;): .*?>(<i.*?)</button>', worst))
@@ -75,7 +91,7 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     assert re.findall(r'<i class="mark unknown" style="(.*?)"', shown["all"]) == [
         "left:51.25%;top:25.0%;width:7.5%;height:50.0%"
     ]
-    assert "called dog (0.40): background called known" in text.replace("called 1 ", "called dog ")
+    assert "called 1 (0.40): nothing there, called known" in text
 
 
 def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> None:
@@ -86,12 +102,12 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
     page = write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     text = page.read_text().partition("One error of each kind")[0]
     pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" width="(\d+)" height="(\d+)" alt="(\S+): ', text)
-    errors = detection_errors(read, known_classes=scenes.KNOWN, unknown_class_id=999).errors.tolist()
+    errors = errors_in(read, known_classes=scenes.KNOWN, unknown_class_id=999).errors.tolist()
     worst = [read.dataset.names.index(name) for *_, name in pictures]
     assert sorted(errors, reverse=True)[:3] == [errors[place] for place in worst]
     for place, (content, width, height, _) in zip(worst, pictures):
         assert (int(width), int(height)) == read.dataset.sizes[place]
-        with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
+        with Pixels.open(io.BytesIO(base64.b64decode(content))) as picture:
             pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
         assert np.abs(pixels - ImageColor.getrgb("#335577")).max() < 6
 
@@ -102,22 +118,28 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
     options: dict[str, Any] = {**OPTIONS, "protocol": protocol, "recall_level": None, "errors": True}
     results = suites.evaluate_detections(made, scenes.KNOWN, standard=False, **options)
     openset = results["openset_metrics"]
-    errors = detection_errors(made, known_classes=scenes.KNOWN, **options)
+    errors = errors_in(made, known_classes=scenes.KNOWN, **options)
     fates, kinds = openset["fates"], openset["errors"]
     assert [*errors.fates.values()] == fates["count"]
     assert [*errors.fates] == [*zip(fates["objects"], fates["fate"])]
     assert [*errors.kinds.items()] == [*zip(kinds["error"], kinds["count"])][:-1]
-    for fate, count in errors.fates.items():
-        assert sum(errors.fates_of(image).get(fate, 0) for image in range(40)) == count
-    drawn_boxes = Counter(box.kind for image in range(40) for box in errors.boxes(image))
-    assert {kind: drawn_boxes[kind] for kind in errors.kinds} == errors.kinds
-    assert drawn_boxes["missed"] == kinds["count"][-1]
-    assert drawn_boxes["found"] == openset["TP_known"] + openset["TP_unknown"]
+    said = Counter[str]()
+    for image in range(40):
+        said.update({words: int(count) for count, words in re.findall(r"(\d+) ([^,]+)", errors.said(image))})
+    for (side, fate), words in SAID.items():
+        assert said[words] == sum(
+            count for key, count in errors.fates.items() if key[1] == fate and side in ("", key[0])
+        )
     assert sum(errors.confused.values()) == errors.fates["unknown", "called known"]
     page = write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
     for side in ("known", "unknown"):
-        said = ", ".join(f"{fate} {count}" for (of, fate), count in errors.fates.items() if of == side)
-        assert f'aria-label="{side.capitalize()} objects: {said}"' in page
+        counts = {FATES.get(fate, fate): count for (of, fate), count in errors.fates.items() if of == side}
+        label = re.search(rf'aria-label="{side} objects: (.*?)"', page)
+        assert label is not None
+        shown = {words: int(count) for words, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", label[1])}
+        assert {words: count for words, count in shown.items() if count} == {
+            words: count for words, count in counts.items() if count
+        }
     occurring = [kind for kind, count in zip(kinds["error"], kinds["count"]) if count]
     assert [kind for kind, *_ in errors.examples()] == occurring
     examples = page.partition("One error of each kind")[2].partition("</section>")[0]
@@ -146,17 +168,10 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
     assert "There are no unknown objects" in text
 
 
-def test_a_crowd_of_boxes(tmp_path: Path) -> None:
-    right = [ErrorBox((k, 0, k + 1, 1), "found", 0, 1 - k / 5000, 0) for k in range(2900)]
-    nothing = [ErrorBox((0, 0, 1, 1), "background called known", 0, 0.5, None) for _ in range(90)]
-    missed = [ErrorBox((0, 0, 1, 1), "missed", 0, None, None) for _ in range(10)]
-    shown = shown_boxes([*right, *nothing, *missed])
-    assert (len(shown), shown[:10]) == (MOST, missed)
-    assert shown[10:] == right[: MOST - 10]
-    dataset = Dataset(["<b>"], [], {}, [None], [(3000, 10)], [0])
-    image = image_with_boxes(dataset, 0, [*right, *missed], {0: "<cat>"}, "a & b", 100)
-    html = rendered(tiles([Tile("", [], [picture_of(image)])]))
-    assert (len(image.boxes), html.count('class="mark')) == (MOST, MOST)
+def test_names_on_pictures_are_escaped() -> None:
+    boxes = [Box((0, 0, 1, 1), "<cat>: missed", "missed", "<cat>, missed", False)] * 10
+    html = rendered(tiles([Tile("", [], [picture_of(Image("<b>", (3000, 10), "", boxes, "a & b"))])]))
+    assert html.count('class="mark') == 10
     assert not re.search("<cat>|<b>:|a & b", html)
 
 
@@ -165,12 +180,10 @@ def test_labels_cover_no_other_and_stay_within(seed: int) -> None:
     rng = np.random.default_rng(seed)
     corners = rng.uniform(0, 80, (30, 2)).round(1)
     crowd = [
-        ErrorBox((x, y, x + 15, y + 15), "unknown called known", int(label), 0.5, 6)
-        for (x, y), label in zip(corners.tolist(), rng.integers(0, 3, 30))
+        Box((x, y, x + 15, y + 15), "", "unknown", str(label), True)
+        for (x, y), label in zip(corners.tolist(), rng.choice(["cat", "giraffe", "a very long name"], 30))
     ]
-    dataset = Dataset(["a"], [], {}, [None], [(100, 75)], [0])
-    names = {0: "cat", 1: "giraffe", 2: "a very long name"}
-    picture = picture_of(image_with_boxes(dataset, 0, crowd, names, "", 100))
+    picture = picture_of(Image("a", (100, 75), "", crowd))
     named = [mark for mark in picture.marks if mark.label]
     assert 1 < len(named) <= 12
     spots = [(2 * mark.x, 1.5 * mark.y, 2 * mark.x + 7 * len(mark.label), 1.5 * mark.y + 14) for mark in named]
@@ -190,10 +203,13 @@ def test_an_example_is_the_most_confident_of_its_kind() -> None:
         "labels": np.asarray([1, 0, 999]),
     }
     made = Detections(Dataset(["a"], [true], {0: "cat", 1: "dog"}, [None], [None], [1]), [found])
-    misnamed, background, missed = detection_errors(made, known_classes=[0, 1], unknown_class_id=999).examples()
-    assert (misnamed[0], misnamed[2][0].score, misnamed[2][0].true_label) == ("unknown called known", 0.9, 7)
+    misnamed, background, missed = errors_in(made, known_classes=[0, 1], unknown_class_id=999).examples()
+    assert (misnamed[0], misnamed[2][0].outcome) == (
+        "unknown called known",
+        "called cat (0.90), is 7: unknown called known",
+    )
     assert (background[0], len(background[2])) == ("background called unknown", 1)
-    assert (missed[0], missed[2][0].box) == ("missed", (50.0, 0.0, 60.0, 10.0))
+    assert (missed[0], missed[2][0].corners) == ("missed", (50.0, 0.0, 60.0, 10.0))
 
 
 BOX = np.asarray([[0.0, 0, 20, 20], [40, 0, 60, 20], [0, 40, 20, 60]])
@@ -208,7 +224,7 @@ def boxes(labels: list[int], called: list[int]) -> Detections:
 
 
 def test_classes_that_unknown_objects_are_called_have_their_own_names() -> None:
-    errors = detection_errors(boxes([7, 7, 1], [3, 1, 1]), known_classes=[1, 2, 3], unknown_class_id=999)
+    errors = errors_in(boxes([7, 7, 1], [3, 1, 1]), known_classes=[1, 2, 3], unknown_class_id=999)
     assert errors.confused == {(7, 3): 1, (7, 1): 1}
 
 
@@ -219,10 +235,10 @@ def test_false_boxes_are_errors_of_an_image(tmp_path: Path) -> None:
     found["scores"][3] = 0.99
     made = made._replace(predictions=[found])
     options: dict[str, Any] = {"unknown_class_id": 999}
-    errors = detection_errors(made, known_classes=[1, 2, 3], **options)
+    errors = errors_in(made, known_classes=[1, 2, 3], **options)
     assert errors.errors.tolist() == [1]
     assert errors.worst(5) == [0]
     results = suites.evaluate_detections(made, [1, 2, 3], standard=False, **options)
     text = write_report(made, results, tmp_path / "report", [1, 2, 3], **options).read_text()
     assert "No image has an error" not in text
-    assert "<b>a · 1 error</b><small>1 background called known</small>" in text
+    assert "<b>a · 1 error</b><small>1 nothing called known</small>" in text

@@ -43,7 +43,7 @@ ROWS = [
 ]
 FATES = Bars("Fates", ["a<ap>"], ["found", "<missed>", "none"], ["right", "missed", "d1"], [[90, 10, 0]])
 TILES = [
-    Tile("<1>", ["<2> errors"], [Picture("data:,", "a <picture>", (4, 3), outlines=[("defect", "M0 0")])], ["bad"]),
+    Tile("<1>", ["<2> errors"], [Picture("data:,", "a <picture>", (4, 3))], ["bad"]),
     Tile("2", [], [Picture("", "<plain>", (4, 3), [Mark("unknown", 0, 0, 50, 50, "<six>", "<six>", 1, 2)])]),
 ]
 
