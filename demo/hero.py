@@ -23,8 +23,8 @@ from playwright.sync_api import sync_playwright
 
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
+from openworld_metrics.answers.charts import histogram
 from openworld_metrics.faces.drawing import NARROW
-from openworld_metrics.faces.plot import histogram_of
 from openworld_metrics.faces.report.detection import image_with_boxes
 from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
 from openworld_metrics.faces.report.pictures import outline, outline_size, photograph, picture_of
@@ -128,7 +128,9 @@ def scores() -> str:
     known = columns["knn"][columns["labels"] == 0]
     bench = OODBench(metrics=["fpr95tpr"], thresholds=True)
     at = bench.compute(predictions=columns["knn"], references=columns["labels"])["fpr95tpr_threshold"]
-    drawn = histogram_of({"known": as_side(known), "unknown": as_side(unknown)}, ("known", "unknown"))
+    drawn = histogram(
+        "Scores", "score", [(role, role, as_side(side)) for role, side in (("known", known), ("unknown", unknown))]
+    )
     drawing = rendered(chart(drawn, threshold=at, width=NARROW))
     caught, flagged = int((unknown > at).sum()), int((known > at).sum())
     words = (

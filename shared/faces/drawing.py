@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
+from ..answers.decisions import number_at
 from ..extras import extra
 from ..metric.numbers import number_text
 from .palette import DASHES, TOKENS, on, token
@@ -120,11 +121,11 @@ def draw_figure(
     """Draw a figure of an answer, with its title, at a threshold of its decisions, if any; see `svg_of`."""
     if isinstance(figure, Histogram):
         if threshold is None and decisions is not None and figure.follows:
-            threshold = value_at(decisions, "threshold", place)
+            threshold = number_at(decisions, "threshold", place)
         draw_histogram(axes, figure, threshold)
     elif isinstance(figure, Curves):
         if point is None and decisions is not None and figure.follows is not None:
-            x, y = (value_at(decisions, name, place) for name in figure.follows)
+            x, y = (number_at(decisions, name, place) for name in figure.follows)
             point = x, y
         draw_curves(axes, figure, point)
     elif isinstance(figure, Bars):
@@ -254,16 +255,6 @@ def draw_matrix(axes: Any, figure: Matrix) -> None:
     _rows(axes, figure.rows, figure.title)
     _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
     axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def value_at(decisions: Decisions, name: str, place: int) -> float:
-    """The threshold, a rate, another number, or a count of the decisions at an index; a rate of nothing is 0.0."""
-    if name == "threshold":
-        return float(decisions.thresholds[place].replace("−", "-").replace("∞", "inf"))
-    if name in decisions.rates:
-        above, below = (sum(decisions.counts[count][place] for count in counts) for counts in decisions.rates[name])
-        return above / below if below else 0.0
-    return (decisions.values if name in decisions.values else decisions.counts)[name][place]
 
 
 def edges_of(low: float, high: float, number: int) -> np.ndarray:

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
+from ...answers.decisions import number_at
 from ...metric.numbers import with_arrow
-from ..drawing import value_at
 from ..numbers import threshold_shown, typographic
 from . import frame
 from .detection import LEGEND
@@ -138,7 +138,7 @@ def _rates(decisions: Decisions, place: int) -> Block:
         "score >": [threshold_shown(decisions.thresholds[at]) for at in presets.values()],
     }
     for name in (*decisions.rates, *decisions.values):
-        columns[name] = [value_at(decisions, name, at) for at in presets.values()]
+        columns[name] = [number_at(decisions, name, at) for at in presets.values()]
     if len(presets) > 1:
         return frame.table(columns, "Rates at common thresholds")
     only = {"rate": list(columns)[2:], "value": [column[0] for column in list(columns.values())[2:]]}

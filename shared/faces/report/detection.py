@@ -14,6 +14,7 @@ import numpy as np
 from ...answers.answer import Bars, Box, Difference, Image, Matrix, Number
 from ...detection.closed_set import closed_set_note
 from ...detection.errors import FATES, KEYS_OF_TABLES, MISSED
+from ...metric.numbers import percent_text
 from ...metric.results import Results
 from ...reading.boxes.dataset import Dataset, Detections, class_words
 from ...reading.progress import progress_bar
@@ -21,7 +22,6 @@ from ...suites.detection import class_options, openset_summary
 from ...suites.image_errors import FOUND, OBJECT, OF_NO_OBJECT, DetectionErrors, ErrorBox, detection_errors
 from ...written.files import write_file
 from ...written.results import KINDS
-from ..numbers import percent
 from . import frame
 from .frame import Block, Section, Tile
 from .pictures import photograph, picture_of
@@ -252,14 +252,14 @@ def _fates_said(errors: DetectionErrors) -> str:
         "both": "badly placed and misnamed",
         MISSED: "missed",
     }
-    parts = [f"{percent(own[fate], total)} {what}" for fate, what in words.items() if own[fate]]
+    parts = [f"{percent_text(own[fate], total)} {what}" for fate, what in words.items() if own[fate]]
     if not parts:
         return "All unknown objects were found and called unknown."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     near = " A badly placed box overlaps its object by at least 0.1." if own["badly placed"] + own["both"] else ""
     if not errors.says_unknown:
         return f"Of the unknown objects {listed.replace(' %', ' % were', 1)}.{near}"
-    return f"Of the unknown objects {percent(own[FOUND], total)} were found, {listed}.{near}"
+    return f"Of the unknown objects {percent_text(own[FOUND], total)} were found, {listed}.{near}"
 
 
 def _confusions(errors: DetectionErrors, names: Mapping[int, str]) -> Block:
