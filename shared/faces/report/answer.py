@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
 from ...answers.decisions import number_at
 from ...metric.numbers import with_arrow
-from ..numbers import threshold_shown, typographic
+from ..numbers import number, threshold_shown, typographic
 from . import frame
 from .detection import LEGEND
 from .frame import Block, Picture, Section, Tile
-from .pictures import picture_of
+from .pictures import photograph, picture_of
 
 _NARROW = 3  # columns of a matrix that three cards side by side have room for
 _SENTENCES = 5  # on rivals; more are in the table
+_SIDE = 256  # pixels of the picture of a sample
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
 
@@ -178,6 +181,39 @@ def _images_section(images: Sequence[Image]) -> Section:
     return Section("Images", "Images with the most errors", blocks, "Press one to enlarge it.")
 
 
+def with_outcomes(answer: Answer, images: Sequence[Path] = ()) -> Answer:
+    """The answer with the outcome of each of the worst samples at the first of the common thresholds, and its picture.
+
+    images: the file of each sample, in their order. Raises ValueError for a file that is not an image.
+    """
+    return replace(answer, worst=[_pictured(_judged(each, answer.decisions), images) for each in answer.worst])
+
+
+def _judged(worst: Worst, decisions: Decisions | None) -> Worst:
+    """Samples of a side with their decisions, and a note on how many of the side are wrong."""
+    if decisions is None or not worst.role:
+        return worst
+    place = next(iter(decisions.presets.values()), 0)
+    threshold, scores = number_at(decisions, "threshold", place), worst.columns["score"]
+    is_unknown = worst.role == "unknown"
+    own = [cells for row, cells in decisions.table.items() if (decisions.roles.get(row) == "unknown") == is_unknown]
+    above, below = own[0]
+    wrong, end = (below, "lowest") if is_unknown else (above, "highest")
+    counts = {call: sum(decisions.counts[cells[call]][place] for cells in own) for call in own[0]}
+    these = f"are the {len(scores)} with the {end} scores" if len(scores) > 1 else f"is the one with the {end} score"
+    outcomes = [above if score > threshold else below for score in scores]
+    note = f"{counts[wrong]:,} of {sum(counts.values()):,} are {wrong}. Here {these}."
+    return replace(worst, columns={**worst.columns, "outcome": outcomes}, note=note)
+
+
+def _pictured(worst: Worst, images: Sequence[Path]) -> Worst:
+    if not images:
+        return worst
+    paths = [images[row] for row in worst.rows]
+    columns = {"image": [path.name for path in paths], **worst.columns}
+    return replace(worst, columns=columns, pictures=[photograph(path, _SIDE)[0] for path in paths])
+
+
 def _worst_section(worst: Worst) -> Section:
     """Samples of a side: a table or, with pictures, tiles with a filter for each outcome."""
     if not worst.pictures:
@@ -189,7 +225,7 @@ def _worst_section(worst: Worst) -> Section:
     }
     shown = []
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
-        more = ", ".join(f"{key.replace('_', ' ')} {column[place]}" for key, column in rest.items())
+        more = ", ".join(f"{key} {number(column[place])}" for key, column in rest.items())
         lines = [line for line in (outcomes[place], more) if line]
         kinds = [frame.filter_key(outcomes[place])] if outcomes[place] else []
         shown.append(Tile(str(name), lines, [Picture(picture, f"{name}: {', '.join(lines)}", (1, 1))], kinds))
@@ -223,8 +259,8 @@ def _all_numbers(answer: Answer) -> Block:
     """Every number of each model with its interval, and the threshold of the one shown."""
     by_key: dict[str, dict[str, Number]] = {}
     for model, numbers in answer.numbers.items():
-        for number in numbers:
-            by_key.setdefault(number.key, {})[model] = number
+        for each in numbers:
+            by_key.setdefault(each.key, {})[model] = each
     columns: dict[str, list[Any]] = {"key": list(by_key)}
     for model in answer.numbers:
         name = "value" if not model else f"{model} (model)" if model in ("key", "score >") else model
