@@ -25,10 +25,10 @@ from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, compare
 from openworld_metrics.answers import answer
 from openworld_metrics.answers.box_errors import errors_of
+from openworld_metrics.answers.charts import histogram
 from openworld_metrics.answers.detection import computed_of
 from openworld_metrics.answers.pictures import Photograph, data_url, draw_map, read_photograph
 from openworld_metrics.faces.drawing import NARROW
-from openworld_metrics.faces.plot import histogram_of
 from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
 from openworld_metrics.faces.report.pictures import picture_of
 from openworld_metrics.ranking.counts import as_side
@@ -130,7 +130,9 @@ def scores() -> str:
     known = columns["knn"][columns["labels"] == 0]
     bench = OODBench(metrics=["fpr95tpr"], thresholds=True)
     at = bench.compute(predictions=columns["knn"], references=columns["labels"])["fpr95tpr_threshold"]
-    drawn = histogram_of({"known": as_side(known), "unknown": as_side(unknown)}, ("known", "unknown"))
+    drawn = histogram(
+        "Scores", "score", [(role, role, as_side(side)) for role, side in (("known", known), ("unknown", unknown))]
+    )
     drawing = rendered(chart(drawn, threshold=at, width=NARROW))
     caught, flagged = int((unknown > at).sum()), int((known > at).sum())
     words = (

@@ -164,7 +164,8 @@ def worst(computed: Computed) -> Sequence[Worst]:
         return []
     own, labels = distinct(computed), np.asarray(computed.state["image_labels"], bool)
     scores = np.asarray(computed.state["image_scores"], np.float64)
-    return worst_of_sides(computed, scores, (own & ~labels, own & labels), WORDS[::-1])
+    on_images = "pixel" not in levels_of(computed)
+    return worst_of_sides(computed, scores, (own & ~labels, own & labels), WORDS[::-1], decided=on_images)
 
 
 class _Judged(NamedTuple):

@@ -195,12 +195,15 @@ class Worst:
     """Samples of a side, the worst first: columns by name, of which the first names the sample.
 
     note: how many of them are wrong; pictures: a data URL of each sample, if there are images
+    rows: the index of each sample among all; role: of their side in the table of the decisions, "" if it has none
     """
 
     title: str
     columns: Mapping[str, Sequence[Any]]
     note: str = ""
     pictures: Sequence[str] = ()
+    rows: Sequence[int] = ()
+    role: str = ""
 
 
 @dataclass(frozen=True)

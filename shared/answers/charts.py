@@ -17,6 +17,7 @@ from .subject import Computed
 from .tables import plural
 
 BINS = 40
+LARGE = 1e300  # where the arithmetic of axes ends
 FEW = 0.002  # of the samples of a side, on either end, which may lie beyond an axis
 MAX_WORST = 20  # of each side
 Sides = Callable[[Computed], tuple[Side, Side]]  # the positives and the negatives of a model
@@ -43,9 +44,9 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], not
     ([0.3333333333333333, 0.0, 0.0, 0.0, 0.0, 0.3333333333333333], '1 of 3 OOD scores lie beyond the axis')
     """
     scores = [np.asarray(side.scores, np.float64) for *_, side in sides]
-    low, high = _axis([own[np.isfinite(own)] for own in scores])
+    low, high = _axis([own[np.abs(own) < LARGE] for own in scores])
     number = sum(int(side.total) for *_, side in sides)
-    edges = np.histogram_bin_edges([low, high], bins=min(BINS, 5 + number // 2))
+    edges = _edges(low, high, min(BINS, 5 + number // 2))
     series, notes = [], [note] if note else []
     for (name, role, side), own in zip(sides, scores):
         sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
@@ -55,6 +56,12 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], not
         if left:
             notes.append(f"{left:,} of {side.total:,} {name} scores lie beyond the axis")
     return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes))
+
+
+def _edges(low: float, high: float, number: int) -> np.ndarray:
+    """The edges of bins of one width over a range, which is widened to 1 where it is empty."""
+    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+    return np.linspace(low, high, number + 1) if low < high else np.linspace(low, np.nextafter(low, math.inf), 2)
 
 
 def _axis(sides: Sequence[np.ndarray]) -> tuple[float, float]:
@@ -126,11 +133,14 @@ def worst_of_sides(
     kinds: tuple[np.ndarray, np.ndarray],
     words: tuple[str, str],
     more: Mapping[str, Sequence[Any]] = {},
+    *,
+    decided: bool = True,
 ) -> list[Worst]:
     """The known samples with the highest scores, and the unknown ones with the lowest.
 
     Parameters: scores (N,) in the order of the rows; whether each is known, and whether it is unknown; words for them;
-    more columns (N,). Each sample says what share of the other side it is above, or below.
+    more columns (N,); decided, whether the decisions are of these scores. Each sample says what share of the other side
+    it is above, or below.
     """
     sides = []
     for i, sign in ((0, 1), (1, -1)):
@@ -144,7 +154,8 @@ def worst_of_sides(
         columns |= {name: [column[row] for row in rows.tolist()] for name, column in more.items()}
         title = f"{words[i][:1].upper()}{words[i][1:]}, scored {'highest' if sign > 0 else 'lowest'}"
         if len(rows):
-            sides.append(Worst(title, columns))
+            role = ("known", "unknown")[i] if decided else ""
+            sides.append(Worst(title, columns, rows=rows.tolist(), role=role))
     return sides
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ RATES: Rates = {
     "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
 }
 THRESHOLD = "threshold"
-AT_TPR, AT_FPR, BEST_F1 = "95 % TPR", "5 % FPR", "best F1"
+AT_TPR, AT_FPR, BEST_F1, CHOSEN = "95 % TPR", "5 % FPR", "best F1", "chosen threshold"
 PROMISED = (1, 5, 10)  # percent of new known samples
 CONFIDENCE = 95  # percent
 MAX_PROMISED = 100_000  # known samples; exact guarantees take seconds for a million
@@ -82,13 +83,15 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
     >>> plain_threshold(0.3912, 0.3953), plain_threshold(-1.1827, -1.18), plain_threshold(0.1, 0.1 + 1e-12)
     ('0.392', '-1.182', '0.1')
     """
-    if math.isinf(low) and low > 0:
-        return "inf"
     if low == -math.inf:
         low = -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
+    if math.isinf(low):  # also where no number lies below
+        return str(low)
     numerator, denominator = low.as_integer_ratio()
     for places in range(MAX_PLACES):
         scale = 10.0**places
+        if not math.isfinite(low * scale):
+            break  # a float this large has no decimals
         margin = 1e-9 * (1 + abs(low) * scale)  # of rounding
         if math.ceil(low * scale - margin) > high * scale + margin:
             continue  # no decimal of so many places lies between them
@@ -190,12 +193,19 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
 
 
 def binary_decisions(
-    positive: Side, negative: Side, words: tuple[str, str], *, first: str = AT_TPR, points: int = 2_000, **others: Any
+    positive: Side,
+    negative: Side,
+    words: tuple[str, str],
+    *,
+    first: str = AT_TPR,
+    chosen: float | None = None,
+    points: int = 2_000,
+    **others: Any,
 ) -> Decisions:
     """The decisions of a detector of positive samples.
 
-    Parameters: both sides; words for them; first, the preset that is shown; points, the most thresholds; others as of
-    `decisions_of`: values, promise, drawn and note.
+    Parameters: both sides; words for them; first, the preset that is shown; chosen, a threshold that is shown in place
+    of it; points, the most thresholds; others as of `decisions_of`: values, promise, drawn and note.
 
     >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
     >>> decisions = binary_decisions(out, inside, ("OOD", "in-distribution"))
@@ -214,12 +224,14 @@ def binary_decisions(
         if len(within) and tp[within[0]]:  # the highest threshold with that many true positives
             places[AT_FPR] = int(np.flatnonzero(tp == tp[within[0]])[-1])
         places[BEST_F1] = last_best(2 * tp / (positive.total + tp + fp))
-        return {name: places[name] for name in sorted(places, key=lambda name: name != first)}
+        if chosen is not None:
+            places[CHOSEN] = int(np.searchsorted(thresholds, chosen))
+        return {name: places[name] for name in sorted(places, key=lambda name: (name != CHOSEN, name != first))}
 
-    cells = iter(("TP", "FN", "FP", "TN"))
-    return decisions_of(
+    cells, thresholds = iter(("TP", "FN", "FP", "TN")), thresholds_of(positive, [negative], points)
+    decisions = decisions_of(
         (positive, negative),
-        thresholds_of(positive, [negative], points),
+        thresholds if chosen is None else np.union1d(thresholds, [chosen]),
         presets,
         words,
         table={one: {f"called {called}": next(cells) for called in words} for one in words},
@@ -228,6 +240,11 @@ def binary_decisions(
         points=points,
         **others,
     )
+    if chosen is None:
+        return decisions
+    shown = [*decisions.thresholds]
+    shown[decisions.presets[CHOSEN]] = repr(float(chosen))  # as it was chosen, not the shortest
+    return replace(decisions, thresholds=shown)
 
 
 def open_set_decisions(sides: Sequence[Side], thresholds: np.ndarray, presets: Presets, **others: Any) -> Decisions:

@@ -96,7 +96,8 @@ def _decisions(computed: Computed) -> Decisions:
     out, inside = sides(computed)
     drawn = roc_curve(positives=out, negatives=inside, max_points=curve_points(computed))["threshold"]
     note = pooled_note(computed, SUBJECT.group)
-    return binary_decisions(out, inside, WORDS, points=computed.points, drawn=drawn, note=note)
+    chosen = computed.options["threshold"]
+    return binary_decisions(out, inside, WORDS, chosen=chosen, points=computed.points, drawn=drawn, note=note)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:

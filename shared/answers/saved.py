@@ -75,9 +75,11 @@ def save_examples(names: Sequence[str] = METRICS) -> None:
 
 
 def _shortened(worst: Any) -> Any:
-    """The first samples of a side."""
+    """The first samples of a side, without what only a report takes."""
     pictures = {"pictures": worst.pictures[:WORST]} if worst.pictures else {}
-    return replace(worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, **pictures)
+    return replace(
+        worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="", **pictures
+    )
 
 
 def _lighter(images: Sequence[Image]) -> Sequence[Image]:

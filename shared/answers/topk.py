@@ -88,7 +88,7 @@ def _worst(computed: Computed) -> Sequence[Worst]:
     columns = names_of_rows(computed, rows, len(above))
     columns |= {"class": np.asarray(state["classes"])[rows].tolist()}
     columns |= {"higher scores": above[rows].tolist(), "equal scores": tied[rows].tolist()}
-    return [Worst("True class ranked lowest", columns)] if len(rows) else ()
+    return [Worst("True class ranked lowest", columns, rows=rows.tolist())] if len(rows) else ()
 
 
 def _data(computed: Computed) -> str:

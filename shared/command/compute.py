@@ -11,7 +11,7 @@ import click
 from tqdm import tqdm
 
 from ..faces.leaderboard import samples_of
-from ..faces.plot import draw, sides_of
+from ..faces.plot import draw_answer
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
 from ..metric.groups import GROUPS
@@ -23,7 +23,7 @@ from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.rows import read_rows
 from ..scores import SCORES
-from ..written.results import KINDS, SAMPLES, as_json, census_record
+from ..written.results import SAMPLES, as_json, census_record
 from .files import (
     FOLDER,
     PRINTED,
@@ -39,7 +39,7 @@ from .files import (
 from .intervals import with_quick_intervals, without_intervals
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, read_options
-from .report import check_report, error_report
+from .report import answer_of, check_report, writing_report
 
 IMAGES = ("image_scores", "image_labels", "samples")
 COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
@@ -76,7 +76,7 @@ COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, C
 @printing(*PRINTED)
 @click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
-@click.option("--report", type=FOLDER, help="Write a page of the most wrong samples to a folder.")
+@click.option("--report", type=FOLDER, help="Write a page of the results and the most wrong samples to a folder.")
 @click.option(
     "--images",
     metavar="FOLDER|FILE",
@@ -114,54 +114,43 @@ def compute(
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
-    if plot is not None and GROUPS in places:
-        raise click.UsageError("expected --plot or --groups, got both: a plot shows one group")
     score = named_score(places)
     check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     if report is not None:
         check_report(chosen, report, images)
-        if GROUPS in places:
-            raise click.UsageError("expected --report or --groups, got both: a page shows one group")
-        if COUNTS in places:
-            raise click.UsageError("expected --report or --counts, got both: a page shows each sample")
+        if images is not None and COUNTS in places:
+            raise click.UsageError("expected --images or --counts, got both: an image is of one sample")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
-    metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
+    is_drawn = report is not None or plot is not None
+    metric = chosen(**wanted)
     metric.keeps_samples = save_samples
-    warn_of_idle_options(metric, shows_intervals=on_terminal() or report is not None or plot is not None)
+    warn_of_idle_options(metric, shows_intervals=on_terminal() or is_drawn, shows_decisions=is_drawn)
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
     with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
         reading = _read(name, files, places, flip=flip, leave_out=leave_out)
         _add(metric, reading, score)
-        sides = None if plot is None else sides_of([*metric.prepared()], metric.state())
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, with_level = len(metric), metric.confidence_level is not None
-        reported = report is not None or plot is not None
-        summary, note = with_quick_intervals(metric, type(metric).summary, reported=reported)
+        summary, note = with_quick_intervals(metric, type(metric).summary, reported=is_drawn)
+        own = {key: value for key, value in wanted.items() if key != "per_sample"}
+        answer = answer_of(name, reading, own, score) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading)
     shown, summary = summary, summary if with_level else without_intervals(summary)
     results = summary.as_dict()
-    page = (
-        []
-        if report is None
-        else [
-            error_report(name, {**shown.as_dict(), "signature": shown.signature}, report, images, places, count, note)
-        ]
-    )
-    if not wanted.get("per_sample"):
-        results.pop("per_sample", None)
-        shown.results.pop("per_sample", None)
     writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})
-    if plot is not None:
-        writes.append(partial(draw, name, {**shown.as_dict(), KINDS: summary.kinds()}, sides, plot))
+    if answer is not None and plot is not None:
+        writes.append(partial(draw_answer, answer, plot))
+    if answer is not None and report is not None:
+        writes.append(writing_report(answer, report, images, places, count))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     text = results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results)
-    deliver(text, *writes, *page)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 

@@ -50,9 +50,10 @@ def warn(text: str) -> None:
     complain(f"warning: {text}")
 
 
-def warn_of_idle_options(metric: Metric, *, shows_intervals: bool) -> None:
+def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisions: bool = False) -> None:
     """Print a warning for each option of a metric that is set but changes nothing that is shown."""
     drawn = {"n_resamples", "random_state"} if shows_intervals else set()
+    drawn |= {"threshold"} if shows_decisions else set()
     for option in [name for name in metric.idle_options if name not in drawn]:
         warn(f"--{option.replace('_', '-')} changes none of the results")
 

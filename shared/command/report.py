@@ -1,31 +1,35 @@
-"""The option --report of compute: write a page of the samples with the most misleading scores."""
+"""The answer behind --report and --plot of compute: its page, with images of the samples, and its drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..answers.answer import Answer
+from ..answers.answers import answers_of, columns_of
+from ..answers.subject import subject_of
+from ..faces.report.answer import report_html, with_outcomes
 from ..faces.report.frame import check_report_folder
 from ..faces.report.pictures import list_images
-from ..faces.report.samples import has_errors_of_samples, write_error_report
-from ..loading import METRICS, metric_class
+from ..loading import METRICS
 from ..metric.metric import Metric
+from ..reading.reading import Reading
+from ..written.files import write_file
 from .options import MetricCommand
-
-_HINT = "Intervals of so many samples take a while: add them with --confidence-level 0.95."
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:
-    """Raise UsageError for a metric without a table of samples, and the errors of `check_report_folder`."""
-    if not has_errors_of_samples(metric):
-        able = ", ".join(name for name in METRICS if has_errors_of_samples(metric_class(name)))
-        message = f"--report: expected a metric that judges single samples ({able}), got {metric.name}"
+    """Raise UsageError for images of a metric without samples, and the errors of `check_report_folder`."""
+    if images is not None and subject_of(metric.name).images_are_rows:
+        able = ", ".join(name for name in METRICS if not subject_of(name).images_are_rows)
+        message = f"--images: expected a metric that judges single samples ({able}), got {metric.name}"
         others = [f"openworld-metrics {name} --report" for name in _commands_with_a_report(metric)]
-        raise click.UsageError(message + "".join(f"; {other} writes one from files" for other in others))
+        raise click.UsageError(message + "".join(f"; {other} shows images" for other in others))
     check_report_folder(folder, [Path(images)] if images is not None and Path(images).is_dir() else [])
 
 
@@ -45,20 +49,34 @@ def _commands_with_a_report(metric: type[Metric]) -> list[str]:
     ]
 
 
-def error_report(
-    name: str,
-    results: Mapping[str, Any],
-    folder: Path,
-    images: str | None,
-    places: Mapping[str, str],
-    count: int,
-    note: str,
-) -> Callable[[], object]:
-    """A function that writes the report, after a check that each of `count` samples has an image.
+def answer_of(
+    name: str, reading: Reading, options: Mapping[str, Any], score: Callable[..., Any] | None = None
+) -> Answer:
+    """The answer of a reading of one model, with intervals where they are quick, however large the reading is.
 
-    note: on the intervals; "" if there are none
+    Parameters: the name of the metric; its options, of which the reading implies none; score, of open-set scores from
+    the predictions, which are logits.
     """
-    pictures = None if images is None else list_images(images, count)
+    [columns] = columns_of(reading).values()
+    if score is not None:
+        columns = {**columns, "open_scores": score(columns["predictions"])}
+    chosen = {**subject_of(name).metric.options, **options}
+    answer = answers_of(name, replace(reading, models={"": columns}), chosen, bounded=False)[""]
+    said = f"{100 * answer.level:.12g} % intervals: {chosen['n_resamples']:,} resamples." if answer.level else ""
+    return replace(answer, notes=[*answer.notes, *filter(None, [said])])
+
+
+def writing_report(
+    answer: Answer, folder: Path, images: str | None, places: Mapping[str, str], count: int
+) -> Callable[[], object]:
+    """A function that writes the report of an answer, after a check that each of `count` samples has an image."""
+    pictures = [] if images is None else list_images(images, count)
     about = ", ".join(f"{column}: {place}" for column, place in places.items())
-    write = partial(write_error_report, dict(results), folder, title=f"Errors, {name}", about=about)
-    return partial(write, note=note or _HINT, images=pictures)
+    lines = [line for line in (answer.question, answer.data, about) if line]
+    return partial(_write, answer, folder, pictures, lines)
+
+
+def _write(answer: Answer, folder: Path, pictures: list[Path], lines: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    page = report_html(with_outcomes(answer, pictures), command="openworld-metrics compute", lines=lines)
+    write_file(folder / "index.html", page)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
+from ..answers.charts import LARGE
+from ..answers.decisions import number_at
 from ..extras import extra
 from .numbers import number
 from .palette import DASHES, TOKENS, on, token
@@ -54,7 +56,7 @@ _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom,
 _LETTERS = 48  # that a line of a legend has room for
 _WRAPPED = 9  # letters of a name above a column
 _LEGEND, _ROW = 20, 34  # height of a legend below, and of a row of bars or of a matrix
-_LARGE = 1e300  # where the arithmetic of axes ends
+
 _VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
 
 
@@ -120,11 +122,11 @@ def draw_figure(
     """Draw a figure of an answer, with its title, at a threshold of its decisions, if any; see `svg_of`."""
     if isinstance(figure, Histogram):
         if threshold is None and decisions is not None and figure.follows:
-            threshold = value_at(decisions, "threshold", place)
+            threshold = number_at(decisions, "threshold", place)
         draw_histogram(axes, figure, threshold)
     elif isinstance(figure, Curves):
         if point is None and decisions is not None and figure.follows is not None:
-            x, y = (value_at(decisions, name, place) for name in figure.follows)
+            x, y = (number_at(decisions, name, place) for name in figure.follows)
             point = x, y
         draw_curves(axes, figure, point)
     elif isinstance(figure, Bars):
@@ -157,7 +159,7 @@ def _font(rule: re.Match[str]) -> str:
 
 def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None) -> None:
     """Draw the share of each side's samples by score: paler up to the threshold, and unknown samples hatched."""
-    if threshold is not None and not abs(threshold) < _LARGE:
+    if threshold is not None and not abs(threshold) < LARGE:
         threshold = None
     for series in figure.series:
         left, heights = np.asarray(series.x, float), np.asarray(series.y, float)
@@ -254,27 +256,6 @@ def draw_matrix(axes: Any, figure: Matrix) -> None:
     _rows(axes, figure.rows, figure.title)
     _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
     axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def value_at(decisions: Decisions, name: str, place: int) -> float:
-    """The threshold, a rate, another number, or a count of the decisions at an index; a rate of nothing is 0.0."""
-    if name == "threshold":
-        return float(decisions.thresholds[place].replace("−", "-").replace("∞", "inf"))
-    if name in decisions.rates:
-        above, below = (sum(decisions.counts[count][place] for count in counts) for counts in decisions.rates[name])
-        return above / below if below else 0.0
-    return (decisions.values if name in decisions.values else decisions.counts)[name][place]
-
-
-def edges_of(low: float, high: float, number: int) -> np.ndarray:
-    """The edges of bins of one width over a range, which is widened to 1 where it is empty."""
-    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
-    return np.linspace(low, high, number + 1) if low < high else np.linspace(low, np.nextafter(low, math.inf), 2)
-
-
-def drawable(scores: np.ndarray) -> np.ndarray:
-    """Which scores have a place on an axis: finite ones, up to 1e300."""
-    return np.abs(scores.astype(np.float64)) < _LARGE
 
 
 def _color(series: Series) -> str:

@@ -68,20 +68,6 @@ def threshold_shown(text: str) -> str:
     return typographic(text).replace("inf", "∞")
 
 
-def percent(count: int, total: int) -> str:
-    """A fraction in whole percent; "<1 %" and ">99 %" where 0 or 100 would be false.
-
-    >>> percent(191, 280), percent(1, 1000), percent(999, 1000), percent(0, 5), percent(0, 0)
-    ('68 %', '<1 %', '>99 %', '0 %', '–')
-    """
-    if not total:
-        return "–"
-    share = round(100 * count / total)
-    if share == 0 and count:
-        return "<1 %"
-    return ">99 %" if share == 100 and count < total else f"{share} %"
-
-
 def typed(text: str) -> str:
     """A text as it is copied: hyphens for minus signs and dashes.
 

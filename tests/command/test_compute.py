@@ -19,6 +19,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import OpenAUC, written
+from openworld_metrics.answers.answer import Answer
 from openworld_metrics.loading import script
 from openworld_metrics.metric.signature import VERSION
 from openworld_metrics.reading.tables import files as readers
@@ -352,15 +353,31 @@ def test_saved_and_drawn(run: Run, load: Load, tmp_path: Path) -> None:
 
 
 def test_a_plot_has_intervals_in_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[dict[str, Any]] = []
+    drawn: list[Answer] = []
     draws = importlib.import_module("openworld_metrics.command.compute")
-    monkeypatch.setattr(draws, "draw", lambda name, results, sides, path: drawn.append(results))
+    monkeypatch.setattr(draws, "draw_answer", lambda answer, path: drawn.append(answer))
     results = compute_openauc(run, save_npy(columns()), "--plot", "out.svg")
     [shown] = drawn
     certain = OpenAUC(confidence_level=0.95).compute(**columns())
-    assert {key: shown[key] for key in certain} == certain
-    assert "openauc_low" in certain
+    assert {key: shown.results[""][key] for key in certain} == certain
+    assert [number.interval for number in shown.numbers[""] if number.key == "openauc"] == [
+        (certain["openauc_low"], certain["openauc_high"])
+    ]
     assert not [key for key in results if key.endswith("_low")]
+
+
+def test_a_plot_of_groups_is_of_all_pooled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    figures: list[Any] = []
+    monkeypatch.setattr("openworld_metrics.faces.plot.save_figure", lambda figure, path: figures.append(figure))
+    rng = np.random.default_rng(0)
+    data = {"predictions": rng.random(60), "references": np.arange(60) % 2, "groups": np.arange(60) // 2 % 2}
+    arguments = [part for name, place in save_npy(data).items() for part in (f"--{name}", place)]
+    code, output, errors = run("compute", "ood_bench", *arguments, "--plot", "out.png")
+    assert (code, errors, json.loads(output)["groups"]["group"]) == (0, "", ["0", "1"])
+    *drawn, rates = figures[0].axes
+    assert all("all sets pooled" in axes.get_title(loc="left").replace("\n", " ") for axes in drawn)
+    assert rates.get_title(loc="left") == "mean of 2 sets"
 
 
 def test_list_and_describe(run: Run) -> None:

@@ -3,145 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from openworld_metrics import METRICS, OODBench, OpenAUC, compare, oscr_curve
+from openworld_metrics import METRICS, OODBench, compare, oscr_curve
+from openworld_metrics.answers.answer import Answer, Curves, Histogram, Number
+from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.faces import plot
-from openworld_metrics.faces.plot import (
-    Sides,
-    draw,
-    draw_differences,
-    draw_intervals,
-    draw_oscr,
-    histogram_of,
-    marked_threshold,
-    rates_of_results,
-    roc_of,
-    sides_of,
-)
-from openworld_metrics.loading import metric_class
-from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.faces.plot import draw_answer, draw_differences, draw_intervals, draw_oscr
+from openworld_metrics.reading.reading import Reading
 from tests import cases
 from tests.conftest import Run
 from tests.faces.report.test_answer import an_answer
 
 pytest.importorskip("matplotlib")
-
-
-def prepared(metric: Any, columns: dict[str, Any]) -> tuple[Sides | None, dict[str, Any]]:
-    metric.add_batch(**columns)
-    sides = sides_of([*metric.prepared()], metric.state())
-    return sides, metric.compute()
-
-
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-@pytest.mark.parametrize("name", METRICS)
-def test_every_metric_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
-    columns, options = cases.draw(name, 0)
-    sides, results = prepared(metric_class(name)(**options), columns)
-    assert (sides is None) == (name in ("accuracyk", "autkc", "openset_detection"))
-    for i in range(2):
-        draw(name, results, sides, tmp_path / f"{i}.{ending}")
-    first, second = ((tmp_path / f"{i}.{ending}").read_bytes() for i in range(2))
-    assert len(first) > 1000
-    if ending == "svg":
-        assert first == second
-        assert all(key.encode() in first for key in rates_of_results(results)) or name == "openset_detection"
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_sides_are_those_of_the_samples(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores, labels = np.round(rng.normal(size=30), 1), np.arange(30) % 3 == 0
-    for metric, columns in (
-        (OODBench(in_value=1, out_value=0), {"predictions": scores, "references": (~labels).astype(int)}),
-        (
-            OpenAUC(),
-            {"predictions": rng.integers(0, 2, 30), "references": np.where(labels, -1, 0), "open_scores": scores},
-        ),
-    ):
-        sides, results = prepared(metric, columns)
-        assert sides is not None
-        assert sides.unknown.repeated().tolist() == sorted(scores[labels].tolist())
-        assert sides.known.repeated().tolist() == sorted(scores[~labels].tolist())
-        marked = marked_threshold(results, sides)
-        if marked is None:  # the lowest of all scores is to be detected
-            continue
-        shown = float(sides.text(marked[1]).replace("−", "-"))
-        assert ((scores > shown) == (scores > marked[1])).all()
-        assert len(sides.text(marked[1])) <= len(repr(marked[1])) + 1
-
-
-def test_thresholds() -> None:
-    sides = Sides(as_side(np.asarray([0.9, 0.4])), as_side(np.asarray([0.6, 0.1])))
-    assert marked_threshold({"auroc": 0.75, "x_threshold": 0.25}, sides) == ("x", 0.25)
-    assert marked_threshold({"auroc": 0.75, "x_threshold": np.inf}, sides) == ("95 % TPR", 0.1)
-    assert sides.text(0.1) == "0.1"
-    assert sides.text(0.6) == "0.6"
-    assert sides.text(0.9) == "1"
-    assert sides.text(-1e300).startswith("−1")
-    lowest = Sides(as_side(np.asarray([0.4])), as_side(np.asarray([0.6])))
-    assert marked_threshold({}, lowest) is None
-
-
-@pytest.mark.parametrize(
-    "scores", [[1.0, 1.0], [-np.inf, np.inf], [np.inf, np.inf], [1e-300, 1e300], [-1.7e308, 1.7e308], [-1e299, 1e299]]
-)
-def test_odd_scores(scores: list[float], tmp_path: Path) -> None:
-    side = as_side(np.asarray(scores))
-    draw("ood_bench", {"auroc": 0.5}, Sides(side, side), tmp_path / "x.png")
-    assert (tmp_path / "x.png").stat().st_size > 1000
-
-
-def test_a_histogram_has_the_shares_of_each_side_and_names_infinite_scores() -> None:
-    sides = {"unknown": as_side(np.asarray([1.0, 3.0, np.inf, np.inf])), "known": as_side(np.asarray([-np.inf, 1.0]))}
-    drawn = histogram_of(sides, ("OOD", "ID"), bins=2)
-    assert [(series.name, series.role, series.y) for series in drawn.series] == [
-        ("OOD, 4", "unknown", [0.25, 0.25]),
-        ("ID, 2", "known", [0.5, 0.0]),
-    ]
-    assert (drawn.series[0].x, drawn.width) == ([1.0, 2.0], 1.0)
-    assert drawn.note == "2 infinite scores of OOD are not drawn; 1 infinite scores of ID are not drawn"
-
-
-def test_a_roc_curve_keeps_its_corners() -> None:
-    rng = np.random.default_rng(0)
-    unknown = np.concatenate([np.full(100_000, 2.0), rng.uniform(0, 0.9, 5_000)])
-    known = np.concatenate([np.full(100_000, 1.0), rng.uniform(0, 0.9, 100)])
-    [series] = roc_of(as_side(unknown), as_side(known)).series
-    x, y = np.asarray(series.x), np.asarray(series.y)
-    assert np.hypot(x, y - 100_000 / 105_000).min() < 1e-3
-
-
-def test_a_threshold_of_pixels_is_none_of_images() -> None:
-    sides = Sides(as_side(np.asarray([9.0, 8.0])), as_side(np.asarray([1.0, 7.0])), level="image_")
-    assert marked_threshold({"pixel_f1_max_threshold": 2.0}, sides) == ("95 % TPR", 7.0)
-
-
-def test_rates_alone() -> None:
-    results = {
-        "auroc": 0.5,
-        "auroc_low": 0.25,
-        "auroc_high": 0.75,
-        "x_threshold": 1.0,
-        "x": 0.5,
-        "total": 3,
-        "a": [1.0],
-    }
-    assert rates_of_results(results) == ["auroc", "x"]
-
-
-def test_another_ending(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"x\.docx: expected a file ending in .*\.png"):
-        draw("ood_bench", {}, None, tmp_path / "x.docx")
-
-
-FIRST, SECOND, LABELS = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7], [0.4, 0.9, 0.2, 0.3, 0.5, 0.6], [0, 0, 0, 1, 1, 1]
-BLUE, ORANGE, GREY = "#7a3e9d", "#00866b", "#52525b"
 
 
 @pytest.fixture
@@ -150,6 +29,120 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     drawn: list[Any] = []
     monkeypatch.setattr(plot, "save_figure", lambda figure, path: drawn.append(figure))
     return drawn
+
+
+def answer_of(name: str, columns: dict[str, Any], **options: Any) -> Answer:
+    return answers_of(name, Reading(name, {"": columns}), options, intervals=False)[""]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
+    columns, options = cases.draw(name, 0)
+    answer = answer_of(name, columns, **options)
+    for i in range(2):
+        draw_answer(answer, tmp_path / f"{i}.{ending}")
+    first, second = ((tmp_path / f"{i}.{ending}").read_bytes() for i in range(2))
+    assert len(first) > 1000
+    if ending == "svg":
+        assert first == second
+        rates = [each for each in answer.numbers[""] if each.share and each.value == each.value]
+        assert all(each.key.encode() in first for each in rates)
+        assert all(figure.title.split()[0].encode() in first for figure in answer.figures)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sides_are_those_of_the_samples(seed: int, figures: list[Any]) -> None:
+    """The shares of each side's samples by bin, and the threshold that is a line and in the title."""
+    rng = np.random.default_rng(seed)
+    scores, labels = np.round(rng.normal(size=30), 1), np.arange(30) % 3 == 0
+    bench = {"predictions": scores, "references": (~labels).astype(int)}
+    kinds = {"predictions": rng.integers(0, 2, 30), "references": np.where(labels, -1, 0), "open_scores": scores}
+    for answer in (answer_of("ood_bench", bench, in_value=1, out_value=0), answer_of("openauc", kinds)):
+        histogram, decisions = answer.figures[0], answer.decisions
+        assert isinstance(histogram, Histogram)
+        assert decisions is not None
+        edges = np.append(histogram.series[0].x, scores.max())
+        for series in histogram.series:
+            right = kinds["predictions"] == (0 if series.role == "known" else 1)
+            sides = {"OOD": labels, "unknown": labels, "in-distribution": ~labels}
+            side = sides.get(series.name, ~labels & right)
+            expected = np.histogram(scores[side], edges)[0] / max(1, side.sum())
+            np.testing.assert_allclose(series.y, expected, atol=1e-12)
+        draw_answer(answer, Path("x.svg"))
+        axes = figures[-1].axes[0]
+        text = decisions.thresholds[next(iter(decisions.presets.values()))]
+        assert axes.get_lines()[0].get_xdata()[0] == float(text)
+        assert f"score > {text.replace('-', '−')}" in axes.get_title(loc="left").replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "scores", [[1.0, 1.0], [-np.inf, np.inf], [np.inf, np.inf], [1e-300, 1e300], [-1.7e308, 1.7e308], [-1e299, 1e299]]
+)
+def test_odd_scores(scores: list[float], tmp_path: Path) -> None:
+    answer = answer_of("ood_bench", {"predictions": 2 * scores, "references": [0, 0, 1, 1]})
+    draw_answer(answer, tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_a_histogram_has_the_shares_of_each_side_and_names_infinite_scores(figures: list[Any]) -> None:
+    scores, labels = [1.0, 3.0, np.inf, np.inf, -np.inf, 1.0], [1, 1, 1, 1, 0, 0]
+    answer = answer_of("ood_bench", {"predictions": scores, "references": labels})
+    drawn = answer.figures[0]
+    assert isinstance(drawn, Histogram)
+    assert [(series.name, series.role, sum(series.y)) for series in drawn.series] == [
+        ("in-distribution", "known", 0.5),
+        ("OOD", "unknown", 0.5),
+    ]
+    note = "1 of 2 in-distribution scores lie beyond the axis; 2 of 4 OOD scores lie beyond the axis"
+    assert drawn.note == note
+    draw_answer(answer, Path("x.svg"))
+    assert note in figures[0].axes[0].get_title(loc="left").replace("\n", " ")
+
+
+def test_a_roc_curve_keeps_its_corners() -> None:
+    rng = np.random.default_rng(0)
+    unknown = np.concatenate([np.full(100_000, 2.0), rng.uniform(0, 0.9, 5_000)])
+    known = np.concatenate([np.full(100_000, 1.0), rng.uniform(0, 0.9, 100)])
+    labels = np.repeat([1, 0], [len(unknown), len(known)])
+    answer = answer_of("ood_bench", {"predictions": np.concatenate([unknown, known]), "references": labels})
+    curves = answer.figures[1]
+    assert isinstance(curves, Curves)
+    [series] = curves.series
+    x, y = np.asarray(series.x), np.asarray(series.y)
+    assert np.hypot(x, y - 100_000 / 105_000).min() < 1e-3
+
+
+def test_a_threshold_of_pixels_is_none_of_images(figures: list[Any]) -> None:
+    columns, options = cases.draw("anomaly_suite", 0)
+    answer = answer_of("anomaly_suite", columns, **{**options, "levels": ["pixel", "image"]})
+    draw_answer(answer, Path("x.svg"))
+    [axes] = [each for each in figures[0].axes if each.get_title(loc="left").startswith("Scores of images")]
+    assert "score >" not in axes.get_title(loc="left")
+    assert not axes.get_lines()
+
+
+def test_rates_alone(figures: list[Any]) -> None:
+    numbers = [
+        Number("auroc", 0.5, (0.25, 0.75), True, True),
+        Number("x_threshold", 1.0),
+        Number("x", 0.25, None, None, True),
+        Number("total", 3),
+        Number("y", np.nan, None, True, True),
+    ]
+    draw_answer(replace(an_answer(), model="", numbers={"": numbers}, figures=[]), Path("x.png"))
+    [axes] = figures[0].axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["auroc ↑", "x"]
+    assert [text.get_text() for text in axes.texts] == ["0.500  [0.250, 0.750]", "0.250"]
+
+
+def test_another_ending(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"x\.docx: expected a file ending in .*\.png"):
+        draw_answer(an_answer(), tmp_path / "x.docx")
+
+
+FIRST, SECOND, LABELS = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7], [0.4, 0.9, 0.2, 0.3, 0.5, 0.6], [0, 0, 0, 1, 1, 1]
+BLUE, ORANGE, GREY = "#7a3e9d", "#00866b", "#52525b"
 
 
 def lines(axes: Any) -> list[tuple[list[float], str]]:
@@ -236,7 +229,12 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
 def test_an_answer_is_drawn(figures: list[Any]) -> None:
     plot.draw_answer(an_answer(), Path("x.svg"))
     *drawn, rates = figures[0].axes
-    assert [axes.get_title(loc="left") for axes in drawn] == ["Scores · all sets pooled", "ROC", "Fates", "Confusions"]
+    assert [axes.get_title(loc="left") for axes in drawn] == [
+        "Scores · 5 % FPR: score > 0.25 · all sets pooled",
+        "ROC",
+        "Fates",
+        "Confusions",
+    ]
     assert [text.get_text() for text in rates.get_yticklabels()] == ["auroc ↑", "fpr95tpr ↓"]
     assert [text.get_text() for text in rates.texts] == ["0.900  [0.800, 0.950]", "0.123"]
     assert drawn[0].get_lines()[0].get_xdata()[0] == 0.25  # the first of the common thresholds

@@ -11,7 +11,8 @@ import numpy as np
 from ...anomaly.aupro import by_limit
 from ...anomaly.words import meaning
 from ...answers.answer import Bars, Curves, Difference, Matrix, Number, Series
-from ...answers.thresholds import shown_threshold
+from ...answers.charts import histogram
+from ...answers.decisions import threshold_text
 from ...arrays.checks import as_fractions
 from ...extras import extra
 from ...metric.numbers import with_arrow
@@ -24,8 +25,7 @@ from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
 from ...suites.intervals import ENDS, Numbers, report_numbers
 from ...written.files import write_file
 from ..drawing import NARROW
-from ..numbers import number, typographic
-from ..plot import histogram_of
+from ..numbers import number, threshold_shown, typographic
 from . import frame
 from .detection import difference_of, ends_of, numbers_table, rows_of
 from .frame import Block, Picture, Section, Tile
@@ -34,7 +34,6 @@ _CALLED = ("called anomalous", "called normal")
 _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curves are not folded
 _WORST = 4  # categories to show if there are more
 _BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
-_BINS = 24
 KINDS = {
     "missed": "Missed",
     "alarm": "False alarms",
@@ -69,8 +68,8 @@ class Model(NamedTuple):
     def threshold_text(self, group: str) -> str:
         """The threshold for images as the shortest decimal that makes the same decisions; "" if there is none."""
         threshold = self.threshold(group, "image")
-        scores = [image.score for image in self.images(group)]
-        return "" if threshold is None else shown_threshold(threshold, [scores])
+        scores = np.asarray([image.score for image in self.images(group)], np.float64)
+        return "" if threshold is None else threshold_shown(threshold_text(threshold, [as_side(scores)]))
 
     @property
     def judged(self) -> list[str]:
@@ -336,11 +335,11 @@ def _scores_card(group: str, model: Model) -> list[Block]:
     threshold = model.threshold(group, "image")
     if threshold is None:
         return []
-    sides = {
-        role: as_side(np.asarray([image.score for image in model.images(group, anomalous)], np.float64))
-        for role, anomalous in (("known", False), ("unknown", True))
-    }
-    drawn = histogram_of(sides, ("normal", "anomalous"), title="Scores of images", unit="score of an image", bins=_BINS)
+    sides = [
+        (name, role, as_side(np.asarray([image.score for image in model.images(group, anomalous)], np.float64)))
+        for name, role, anomalous in (("normal", "known", False), ("anomalous", "unknown", True))
+    ]
+    drawn = histogram("Scores of images", "score of an image", sides)
     drawing = frame.chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
     return [frame.card(drawing, title=drawn.title)]
 

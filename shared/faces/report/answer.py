@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ...answers.answer import Answer, Bars, Decisions, Difference, Figure, Image, Matrix, Number, Table, Worst
+from ...answers.decisions import number_at
 from ...metric.numbers import with_arrow
-from ..drawing import value_at
-from ..numbers import threshold_shown, typographic
+from ..numbers import number, threshold_shown, typographic
 from . import frame
 from .frame import Block, Picture, Section, Tile
-from .pictures import picture_of
+from .pictures import photograph, picture_of
 
 _NARROW = 3  # columns of a matrix that three cards side by side have room for
 _SENTENCES = 5  # on rivals; more are in the table
@@ -25,6 +27,7 @@ _LEGEND = (  # of boxes: a role, and its meaning
     ("right", "right"),
     ("nothing", "nothing there"),
 )
+_SIDE = 256  # pixels of the picture of a sample
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
 
@@ -151,7 +154,7 @@ def _rates(decisions: Decisions, place: int) -> Block:
         "score >": [threshold_shown(decisions.thresholds[at]) for at in presets.values()],
     }
     for name in (*decisions.rates, *decisions.values):
-        columns[name] = [value_at(decisions, name, at) for at in presets.values()]
+        columns[name] = [number_at(decisions, name, at) for at in presets.values()]
     if len(presets) > 1:
         return frame.table(columns, "Rates at common thresholds")
     only = {"rate": list(columns)[2:], "value": [column[0] for column in list(columns.values())[2:]]}
@@ -191,6 +194,39 @@ def images_section(images: Sequence[Image], lead: str = "Press one to enlarge it
     return Section("Images", "Images with the most errors", blocks, lead)
 
 
+def with_outcomes(answer: Answer, images: Sequence[Path] = ()) -> Answer:
+    """The answer with the outcome of each of the worst samples at the first of the common thresholds, and its picture.
+
+    images: the file of each sample, in their order. Raises ValueError for a file that is not an image.
+    """
+    return replace(answer, worst=[_pictured(_judged(each, answer.decisions), images) for each in answer.worst])
+
+
+def _judged(worst: Worst, decisions: Decisions | None) -> Worst:
+    """Samples of a side with their decisions, and a note on how many of the side are wrong."""
+    if decisions is None or not worst.role:
+        return worst
+    place = next(iter(decisions.presets.values()), 0)
+    threshold, scores = number_at(decisions, "threshold", place), worst.columns["score"]
+    is_unknown = worst.role == "unknown"
+    own = [cells for row, cells in decisions.table.items() if (decisions.roles.get(row) == "unknown") == is_unknown]
+    above, below = own[0]
+    wrong, end = (below, "lowest") if is_unknown else (above, "highest")
+    counts = {call: sum(decisions.counts[cells[call]][place] for cells in own) for call in own[0]}
+    these = f"are the {len(scores)} with the {end} scores" if len(scores) > 1 else f"is the one with the {end} score"
+    outcomes = [above if score > threshold else below for score in scores]
+    note = f"{counts[wrong]:,} of {sum(counts.values()):,} are {wrong}. Here {these}."
+    return replace(worst, columns={**worst.columns, "outcome": outcomes}, note=note)
+
+
+def _pictured(worst: Worst, images: Sequence[Path]) -> Worst:
+    if not images:
+        return worst
+    paths = [images[row] for row in worst.rows]
+    columns = {"image": [path.name for path in paths], **worst.columns}
+    return replace(worst, columns=columns, pictures=[photograph(path, _SIDE)[0] for path in paths])
+
+
 def _worst_section(worst: Worst) -> Section:
     """Samples of a side: a table or, with pictures, tiles with a filter for each outcome."""
     if not worst.pictures:
@@ -202,7 +238,7 @@ def _worst_section(worst: Worst) -> Section:
     }
     shown = []
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
-        more = ", ".join(f"{key.replace('_', ' ')} {column[place]}" for key, column in rest.items())
+        more = ", ".join(f"{key} {number(column[place])}" for key, column in rest.items())
         lines = [line for line in (outcomes[place], more) if line]
         kinds = [frame.filter_key(outcomes[place])] if outcomes[place] else []
         shown.append(Tile(str(name), lines, [Picture(picture, f"{name}: {', '.join(lines)}", (1, 1))], kinds))
@@ -236,8 +272,8 @@ def _all_numbers(answer: Answer) -> Block:
     """Every number of each model with its interval, and the threshold of the one shown."""
     by_key: dict[str, dict[str, Number]] = {}
     for model, numbers in answer.numbers.items():
-        for number in numbers:
-            by_key.setdefault(number.key, {})[model] = number
+        for each in numbers:
+            by_key.setdefault(each.key, {})[model] = each
     columns: dict[str, list[Any]] = {"key": list(by_key)}
     for model in answer.numbers:
         name = "value" if not model else f"{model} (model)" if model in ("key", "score >") else model

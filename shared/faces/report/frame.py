@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 from ...answers.answer import Bars, Decisions, Difference, Figure, Matrix, Number
 from ...extras import extra
-from ...metric.numbers import DIGITS, arrow
+from ...metric.numbers import DIGITS, arrow, percent_text
 from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH, svg_of
-from ..numbers import interval, number, percent, signed, threshold_shown, typographic
+from ..numbers import interval, number, signed, threshold_shown, typographic
 from ..terminal import NO_DIFFERENCE
 
 Block = SimpleNamespace
@@ -328,7 +328,7 @@ def bars(figure: Bars, *, unit: str = "", notes: Sequence[str] = (), thin: bool 
         note = notes[place] if notes else f"{total:,} {unit}".rstrip()
         rows.append(Block(name=name, note=note, label=f"{name}: {label}", parts=parts))
     own = figure.counts[0] if len(figure.counts) == 1 else ()
-    shares = [percent(count, sum(own)) for count in own] or [""] * len(figure.parts)
+    shares = [percent_text(count, sum(own)) for count in own] or [""] * len(figure.parts)
     entries = [*zip(figure.roles, figure.parts, shares)]
     return Block(template="bars.html", rows=rows, thin=thin, legend=keys(entries) if legend and rows else None)
 
@@ -344,7 +344,7 @@ def matrix(figure: Matrix) -> Block:
                 role=palette.token(figure.roles[place][column] if figure.roles else "unknown"),
                 depth=round(50 * (count or 0) / ((total if figure.shares else most) or 1)),
                 text="–" if count is None else f"{count:,}" if figure.shares or count else "·",
-                share=percent(count, total) if figure.shares and count is not None else "",
+                share=percent_text(count, total) if figure.shares and count is not None else "",
                 right=(place, column) in figure.right,
                 none=count is None,
             )

@@ -150,6 +150,8 @@ class Streamed:
     def whole(self) -> Any:
         """All rows."""
         parts = [*self]
+        if parts and isinstance(parts[0], list):  # of rows of different lengths, such as boxes
+            return [row for part in parts for row in part]
         return np.concatenate(parts) if parts else np.zeros(0)
 
 

@@ -13,9 +13,11 @@ import pytest
 from PIL import Image
 
 from openworld_metrics import suites
-from openworld_metrics.faces.report import report_html, write_anomaly_report, write_error_report, write_report
-from openworld_metrics.loading import metric_class
+from openworld_metrics.answers.answers import answers_of
+from openworld_metrics.faces.report import report_html, write_anomaly_report, write_report
+from openworld_metrics.faces.report.answer import with_outcomes
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
+from openworld_metrics.reading.reading import Reading
 from openworld_metrics.suites.anomaly import evaluate_maps
 from tests import cases
 from tests.detection import scenes
@@ -92,11 +94,13 @@ def report_of_a_crowd(folder: Path) -> Path:
 
 def report_of_samples(folder: Path) -> Path:
     columns, options = cases.draw("macro_open_f", 4)
-    metric = metric_class("macro_open_f")(**options, per_sample=True)
+    answer = answers_of("macro_open_f", Reading("macro_open_f", {"": columns}), options)[""]
     images = [folder / f"{'long-name-' * 6}{i}.png" for i in range(len(columns["references"]))]
     for path in images:
         Image.new("RGB", (64, 48), "grey").save(path)
-    return write_error_report(metric.compute(**columns), folder, images=images)
+    page = folder / "index.html"
+    page.write_text(report_html(with_outcomes(answer, images)), encoding="utf-8")
+    return page
 
 
 def report_of_boxes(folder: Path) -> Path:

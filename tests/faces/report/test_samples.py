@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from openworld_metrics import METRICS, OODBench, OpenAUC
-from openworld_metrics.faces.report import write_error_report
+from openworld_metrics import METRICS
+from openworld_metrics.answers.answer import Answer
+from openworld_metrics.answers.answers import answers_of
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.faces.report.answer import report_html, with_outcomes
 from openworld_metrics.faces.report.pictures import list_images
 from openworld_metrics.loading import metric_class
+from openworld_metrics.metric.groups import GROUPS
+from openworld_metrics.reading.reading import Reading
+from openworld_metrics.written.results import read_results
 from tests import cases
 from tests.conftest import Run
 
@@ -41,6 +52,14 @@ def paths(folder: Path) -> list[Path]:
     return [folder / "images" / (f"<b>/{i}.png" if i else "0&.png") for i in range(6)]
 
 
+def answer_of(name: str, columns: dict[str, Any], **options: Any) -> Answer:
+    return answers_of(name, Reading(name, {"": columns}), options, intervals=False)[""]
+
+
+def page_of(answer: Answer, images: Sequence[Path] = ()) -> str:
+    return report_html(with_outcomes(answer, images))
+
+
 def shown(text: str) -> list[tuple[int, str]]:
     """The samples of a page with images, in its order, each with its caption; the image is that of the sample."""
     found = []
@@ -49,7 +68,7 @@ def shown(text: str) -> list[tuple[int, str]]:
     ):
         assert source.startswith("data:image/jpeg;base64,")
         with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as picture:
-            [sample] = [int(part) for part in re.findall(r"sample (\d)", caption)]
+            [sample] = [int(part) - 1 for part in re.findall(r"row (\d)", caption)]
             assert max(picture.size) == 256
             assert np.abs(np.subtract(picture.getpixel((20, 20)), COLORS[sample])).max() < 6
         found.append((sample, caption))
@@ -57,108 +76,109 @@ def shown(text: str) -> list[tuple[int, str]]:
 
 
 def test_the_most_misleading_samples_come_first(tmp_path: Path) -> None:
-    results = OODBench(per_sample=True, threshold=0.4, metrics=["auroc", "tpr"]).compute(
-        predictions=SCORES, references=LABELS
-    )
-    text = write_error_report(results, tmp_path / "r", images=paths(tmp_path), about="<script>").read_text("utf-8")
+    answer = answer_of("ood_bench", {"predictions": SCORES, "references": LABELS}, threshold=0.4)
+    answer = replace(answer, data="<script>")
+    text = page_of(answer, paths(tmp_path))
     samples = shown(text)
     assert [sample for sample, _ in samples] == [1, 2, 0, 4, 5, 3]
     assert "<b>0&amp;.png</b>" in samples[2][1]
-    assert "<small>known, called unknown</small><small>sample 1, score 0.7</small>" in samples[0][1]
-    assert "<small>unknown, called known</small><small>sample 4, score 0.2</small>" in samples[3][1]
+    assert "<small>called OOD</small><small>row 2, score 0.700, higher than … of OOD 0.667</small>" in samples[0][1]
+    assert "<small>called in-distribution</small><small>row 5, score 0.200, lower than" in samples[3][1]
     assert text.count("<script>") == 1  # the frame's own
     assert "<span>&lt;script&gt;</span>" in text
     assert "://" not in text
     assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert re.findall(r"<p class=.lead.>(\d of \d .*?)</p>", text) == [
-        "1 of 3 are called unknown. Here are the 3 with the highest scores.",
-        "1 of 3 are called known. Here are the 3 with the lowest scores.",
+        "1 of 3 are called OOD. Here are the 3 with the highest scores.",
+        "1 of 3 are called in-distribution. Here are the 3 with the lowest scores.",
     ]
     assert re.findall(r"(\d+)<small>(\d+ %)</small>", text) == [
-        ("1", "33 %"),
-        ("2", "67 %"),
         ("2", "67 %"),
         ("1", "33 %"),
+        ("1", "33 %"),
+        ("2", "67 %"),
     ]
-    assert "<h3>ROC, area 0.667</h3>" in text
-    assert '<p class="lead">A sample is called unknown if score &gt; 0.3.</p>' in text  # 0.3 is not, 0.6 is
-    rates = text.partition(">rate</th>")[2].partition("</table>")[0]
-    assert re.findall(r'<th scope="row">(\w+)</th><td[^>]*>([\d.]+)<', rates) == [("FPR", "0.333"), ("TPR", "0.667")]
-    few = write_error_report(results, tmp_path / "r", images=paths(tmp_path), count=1).read_text("utf-8")
-    assert [sample for sample, _ in shown(few)] == [1, 4]
+    assert '<p class="lead">OOD if score &gt; 0.4.</p>' in text
+    rates = re.search(r'<th scope="row">chosen threshold</th>(.*?)</tr>', text)
+    assert rates is not None
+    assert re.findall(r">([\d.]+)<", rates[1])[:3] == ["0.4", "0.667", "0.333"]
 
 
 def test_samples_that_are_left_out_keep_their_images(tmp_path: Path) -> None:
-    metric = OODBench(per_sample=True, ignore_value=7)
-    results = metric.compute(predictions=SCORES, references=[7, 0, 0, 1, 7, 1])
-    text = write_error_report(results, tmp_path / "r", images=paths(tmp_path)).read_text("utf-8")
+    columns = {"predictions": SCORES, "references": [7, 0, 0, 1, 7, 1]}
+    text = page_of(answer_of("ood_bench", columns, ignore_value=7), paths(tmp_path))
     assert [sample for sample, _ in shown(text)] == [1, 2, 5, 3]
 
 
 @pytest.mark.parametrize("name", ["openauc", "macro_open_f", "micro_open_f", "ood_bench"])
-def test_without_images(name: str, tmp_path: Path) -> None:
-    columns, options = cases.draw(name, 4)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_outcomes_are_those_of_the_metric(name: str, seed: int) -> None:
+    """At a common threshold; the worst samples are those of its table, in the order of the scores."""
+    columns, options = cases.draw(name, seed)
+    columns.pop(GROUPS, None)
+    answer = answer_of(name, columns, **options)
+    judged, decisions = with_outcomes(answer).worst, answer.decisions
     results = metric_class(name)(**options, per_sample=True).compute(**columns)
-    text = write_error_report(results, tmp_path / "r").read_text("utf-8")
-    assert text.count("<svg") == 2
-    assert "<img" not in text
-    assert ("true_<wbr>class</th>" in text) == name.endswith("_f")
     table = results["per_sample"]
-    for side, sign in (("known", -1), ("unknown", 1)):
+    assert decisions is not None
+    at = float(decisions.thresholds[next(iter(decisions.presets.values()))])
+    for worst, sign in zip(judged, (-1, 1)):
+        side = worst.role
+        assert (side, sign) in (("known", -1), ("unknown", 1))
         own = [(sign * score, i) for i, (score, s) in enumerate(zip(table["score"], table["reference"])) if s == side]
-        rows = [table["sample"][i] for _, i in sorted(own)[:24]]
-        part = text.partition(f"<h2>{side.capitalize()} samples")[2].partition("<h2>")[0]
-        assert [int(sample) for sample in re.findall(r"<tr><th scope=.row.>(\d+)</th>", part)] == rows
-
-
-def test_infinite_scores_and_no_sample_that_is_called_unknown(tmp_path: Path) -> None:
-    columns = {"predictions": [-np.inf, 0.5, np.inf, 0.5], "references": [0, 0, 1, 1]}
-    results = OODBench(per_sample=True, threshold=np.inf).compute(**columns)
-    text = write_error_report(results, tmp_path).read_text("utf-8")
-    assert "score &gt; ∞. No sample is called unknown.</p>" in text
-    assert ">−inf</td>" in text
-    results = OODBench(per_sample=True, threshold=1).compute(**columns)
-    assert "called unknown if score &gt; 1." in write_error_report(results, tmp_path).read_text("utf-8")
-    results = OODBench(per_sample=True, threshold=-np.inf).compute(predictions=SCORES, references=LABELS)
-    assert "called unknown if score &gt; −∞." in write_error_report(results, tmp_path).read_text("utf-8")
+        assert list(worst.rows) == [table["sample"][i] for _, i in sorted(own)[:20]]
+        assert worst.columns["row"] == [row + 1 for row in worst.rows]
+        assert worst.columns["score"] == [sign * score for score, _ in sorted(own)[:20]]
+        calls = list(next(iter(decisions.table.values())))
+        assert worst.columns["outcome"] == [calls[sign * score <= at] for score, _ in sorted(own)[:20]]
+        wrong = sum((sign * score > at) == (side == "known") for score, _ in own)
+        assert worst.note.startswith(f"{wrong:,} of {len(own):,} are {calls[side == 'unknown']}. Here ")
 
 
 @pytest.mark.parametrize("name", ["openauc", "macro_open_f", "micro_open_f", "ood_bench"])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_threshold_decides_as_the_table_does(name: str, seed: int, tmp_path: Path) -> None:
-    columns, options = cases.draw(name, seed)
-    results = metric_class(name)(**options, per_sample=True).compute(**columns)
-    text = write_error_report(results, tmp_path / "r").read_text("utf-8")
-    [said] = re.findall(r'<p class="lead">A sample is called unknown if score &gt; (.*?)\.(?: No .*)?</p>\n<div', text)
-    shown = said.replace("−", "-").replace("∞", "inf")
-    table = results["per_sample"]
-    called = [score > float(shown) for score in table["score"]]
-    assert called == [decision == "unknown" for decision in table["decision"]]
-    cards = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
-    for key, at in re.findall(r"<h2>(\S+) [^§]*?score &gt; (.*?)</p>", cards.replace("<h2>", "§<h2>")):
-        shown = at.replace("−", "-").replace("∞", "inf")
-        scores = np.asarray(table["score"])
-        assert ((scores > float(shown)) == (scores > results[f"{key}_threshold"])).all()
+def test_without_images(name: str) -> None:
+    columns, options = cases.draw(name, 4)
+    answer = answer_of(name, columns, **options)
+    text = page_of(answer)
+    assert text.count("<svg") == len(answer.figures) > 1
+    assert "<img" not in text
+    assert ("predicted</th>" in text) == name.endswith("_f")
+    for worst in answer.worst:
+        part = text.partition(f"<h2>{worst.title}")[2].partition("<h2>")[0]
+        rows = re.findall(r"<tr><th scope=.row.>([\d,]+)</th>", part)
+        assert [int(row.replace(",", "")) - 1 for row in rows] == list(worst.rows)
 
 
-def test_cards_say_what_a_number_means(tmp_path: Path) -> None:
-    metric = OODBench(per_sample=True, thresholds=True, metrics=["auroc", "fpr95tpr"])
-    results = metric.compute(predictions=SCORES, references=LABELS)
-    text = write_error_report(results, tmp_path, note="95 % intervals <").read_text("utf-8")
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_has_a_report(name: str) -> None:
+    """Also one whose decisions are not of samples: those that it ranks worst then have no outcome."""
+    columns, options = cases.draw(name, 4)
+    answer = with_outcomes(answer_of(name, columns, **options))
+    assert f"<h1>{name}</h1>" in report_html(answer)
+    of_samples = name in ("openauc", "macro_open_f", "micro_open_f", "ood_bench")
+    assert {"outcome" in worst.columns for worst in answer.worst} <= {of_samples}
+
+
+def test_infinite_scores_and_no_sample_that_is_called_unknown() -> None:
+    columns = {"predictions": [-np.inf, 0.5, np.inf, 0.5], "references": [0, 0, 1, 1]}
+    text = page_of(answer_of("ood_bench", columns, threshold=np.inf))
+    assert "OOD if score &gt; ∞.</p>" in text
+    assert "0 of 2 are called OOD." in text
+    assert ">−∞</td>" in text
+    assert "OOD if score &gt; 1.0." in page_of(answer_of("ood_bench", columns, threshold=1.0))
+    columns = {"predictions": SCORES, "references": LABELS}
+    assert "OOD if score &gt; −∞." in page_of(answer_of("ood_bench", columns, threshold=-np.inf))
+
+
+def test_cards_say_what_a_number_means() -> None:
+    columns = {"predictions": SCORES, "references": LABELS}
+    answer = replace(answer_of("ood_bench", columns, metrics=["auroc", "fpr95tpr"]), notes=["95 % intervals <"])
+    text = page_of(answer)
     assert re.findall('<p class="plain">(.*?)</p>', text) == [
-        "chance that an unknown sample scores above a known one, ties counting half",
-        "of the known samples are called unknown where 95 % of the unknown ones are; at score &gt; 0.1",
+        "chance that an OOD sample scores above an in-distribution one, ties counting half",
+        "of the in-distribution samples are called OOD where 95 % of the OOD ones are; at score &gt; 0.1",
     ]
     assert '<p class="small quiet whole">95 % intervals &lt;</p>' in text
-
-
-def test_results_without_the_table_are_refused(tmp_path: Path) -> None:
-    results = OpenAUC().compute(predictions=[0, 1], references=[0, -1], open_scores=[0.1, 0.2])
-    with pytest.raises(
-        ValueError, match=r"^results: expected a table per_sample, got none; give .* per_sample=True, and no groups$"
-    ):
-        write_error_report(results, tmp_path / "r")
-    assert not (tmp_path / "r").exists()
 
 
 def test_images_of_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,16 +201,15 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     code, output, errors = run(*OPENAUC, "--report", "r", "--images", "images", "--save", "saved.json")
     assert (code, errors) == (0, "")
     assert [sample for sample, _ in shown(Path("r/index.html").read_text("utf-8"))] == [1, 2, 0, 4, 5, 3]
+    assert run(*OPENAUC, "--save", "plain.json")[1] == output  # a report changes no result
+    assert Path("plain.json").read_bytes() == Path("saved.json").read_bytes()
     results = json.loads(output)
-    assert "per_sample" not in results
     assert json.loads(Path("saved.json").read_text()).items() > results.items()
-    plain = json.loads(run(*OPENAUC)[1])
-    assert {key: results[key] for key in plain} == plain
     text = Path("r/index.html").read_text("utf-8")
-    assert "<h1>Errors, openauc</h1>" in text
+    assert "<h1>openauc</h1>" in text
     head = text.partition('aria-label="Headline"')[2].partition("</section>")[0]
     assert 'class="ci"' not in head
-    assert "no intervals, with fewer than 10 samples of a kind" in head
+    assert "No intervals: there are fewer than 10 samples of a kind." in head
     for name in "pys":
         Path(f"{name}4.json").write_text(json.dumps(4 * json.loads(Path(f"{name}.json").read_text())))
     code, *_ = run(*(argument.replace(".json", "4.json") for argument in OPENAUC), "--report", "r4")
@@ -204,14 +223,60 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert "<img" not in Path("r/index.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_the_report_has_the_numbers_that_are_printed(name: str, run: Run) -> None:
+    """Of every metric, with its options, from JSON and from Parquet files, which are read in batches."""
+    data, options = cases.draw(name, 7)
+    lists = {key: cases.as_lists(column) for key, column in data.items()}
+    Path("all.json").write_text(json.dumps(lists))
+    pq.write_table(pa.table(lists), "all.parquet")
+    numbers = answer_of(name, data, **options).numbers[""]
+    for file in ("all.json", "all.parquet"):
+        arguments = [part for key in data for part in (f"--{key.replace('_', '-')}", file)]
+        for key, value in options.items():
+            arguments += ["--option", f"{key}={list(value) if isinstance(value, (list, tuple)) else value}"]
+        code, output, errors = run("compute", name, *arguments, "--report", "r")
+        assert (code, errors) == (0, "")
+        Path("out.json").write_text(output)
+        results, text = read_results("out.json"), Path("r/index.html").read_text("utf-8")
+        part = html.unescape(text).partition("All numbers, six digits")[2].replace("<wbr>", "")
+        for each in numbers:
+            assert results.get(each.key, each.value) == pytest.approx(each.value, nan_ok=True)
+            assert f"{each.key}</th>" in part
+
+
+def test_the_report_of_groups(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"{score},{label},{group}" for score, label, group in zip(SCORES, LABELS, ["", "", "", "near", "far", "far"])
+    ]
+    Path("g.csv").write_text("\n".join(["score,label,group", *rows]))
+    code, output, _ = run("compute", "ood_bench", "g.csv", "--report", "r", "--images", "images")
+    assert code == 0
+    results, text = json.loads(output), Path("r/index.html").read_text("utf-8")
+    assert results["groups"]["group"] == ["far", "near"]
+    assert "mean of 2 sets" in text
+    assert "All sets pooled." in text or "all sets pooled" in text
+    assert [sample for sample, _ in shown(text)] == [1, 2, 0, 4, 5, 3]
+
+
+def test_scores_of_logits(run: Run, tmp_path: Path) -> None:
+    logits = [[2.0, 0.1], [0.3, 0.2], [1.0, 3.0], [0.2, 0.1], [1.0, 0.5], [4.0, 1.0]]
+    Path("p.json").write_text(json.dumps(logits))
+    code, output, _ = run(*OPENAUC[:-1], "msp", "--report", "r")
+    assert code == 0
+    text = Path("r/index.html").read_text("utf-8")
+    shown = re.findall(r'class="big"[^>]*>([\d.]+)<', text)
+    assert shown == [f"{value:.3f}" for value in json.loads(output).values()][:3]
+
+
 def test_what_the_command_refuses(run: Run, tmp_path: Path) -> None:
     Path("broken.txt").write_text("s.json\n" * 6)
     Path("few.txt").write_text("s.json\n")
     file: Any = "images/0&.png"
     for arguments, reason in (
         (
-            [*OOD, "--report", "r", "--groups", "y.json"],
-            "expected --report or --groups, got both: a page shows one group",
+            [*OOD, "--report", "r", "--images", "images", "--counts", "y.json"],
+            "expected --images or --counts, got both: an image is of one sample",
         ),
         ([*OOD, "--images", "images"], "expected --report with --images, got none"),
         (
@@ -233,12 +298,13 @@ def test_what_the_command_refuses(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_the_metric_says_whether_it_has_a_report(name: str, run: Run) -> None:
-    code, _, errors = run("compute", name, "--predictions", "p.json", "--references", "y.json", "--report", "r")
-    able = "macro_open_f, micro_open_f, openauc, ood_bench"
-    expected = f"--report: expected a metric that judges single samples ({able}), got {name}"
-    assert code == 2 or name == "ood_bench"
-    assert (expected in errors) == (name not in able)
+def test_images_are_of_samples(name: str, run: Run) -> None:
+    arguments = ("--predictions", "p.json", "--references", "y.json", "--report", "r", "--images", "images")
+    code, _, errors = run("compute", name, *arguments)
+    able = "accuracyk, autkc, macro_open_f, micro_open_f, openauc, ood_bench"
+    expected = f"--images: expected a metric that judges single samples ({able}), got {name}"
+    assert code == 2 or name in ("ood_bench", "accuracyk", "autkc")
+    assert (expected in errors) == subject_of(name).images_are_rows == (name not in able)
     own = {"anomaly_suite": "anomaly", "openset_detection": "detect"}
-    named = re.findall(r"; openworld-metrics (\w+) --report writes one from files", errors)
+    named = re.findall(r"; openworld-metrics (\w+) --report shows images", errors)
     assert named == ([own[name]] if name in own else [])
