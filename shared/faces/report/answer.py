@@ -238,7 +238,8 @@ def _worst_section(worst: Worst) -> Section:
     }
     shown = []
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
-        more = ", ".join(f"{key} {number(column[place])}" for key, column in rest.items())
+        texts = {key: number(column[place]) for key, column in rest.items()}
+        more = ", ".join(key.replace("…", text) if "…" in key else f"{key} {text}" for key, text in texts.items())
         lines = [line for line in (outcomes[place], more) if line]
         kinds = [frame.filter_key(outcomes[place])] if outcomes[place] else []
         shown.append(Tile(str(name), lines, [Picture(picture, f"{name}: {', '.join(lines)}", (1, 1))], kinds))

@@ -82,7 +82,7 @@ def test_the_most_misleading_samples_come_first(tmp_path: Path) -> None:
     samples = shown(text)
     assert [sample for sample, _ in samples] == [1, 2, 0, 4, 5, 3]
     assert "<b>0&amp;.png</b>" in samples[2][1]
-    assert "<small>called OOD</small><small>row 2, score 0.700, higher than … of OOD 0.667</small>" in samples[0][1]
+    assert "<small>called OOD</small><small>row 2, score 0.700, higher than 0.667 of OOD</small>" in samples[0][1]
     assert "<small>called in-distribution</small><small>row 5, score 0.200, lower than" in samples[3][1]
     assert text.count("<script>") == 1  # the frame's own
     assert "<span>&lt;script&gt;</span>" in text
