@@ -25,15 +25,15 @@ settings.load_profile("any time")
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parent.parent
 # with processes, servers and browsers: first, so that no worker is left alone with a long file at the end
-LONG = ("pages", "spaces", "cluster", "docs", "package", "reports", "integrations", "command", "metric")
+LONG = ("faces/page", "spaces", "cluster", "docs", "package", "faces", "integrations", "command", "metric")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put rooms of long tests first; within a room the order stays."""
 
     def place(item: pytest.Item) -> int:
-        room = item.path.relative_to(ROOT / "tests").parts[0]
-        return LONG.index(room) if room in LONG else len(LONG)
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        return next((i for i, room in enumerate(LONG) if path.startswith(f"{room}/")), len(LONG))
 
     items.sort(key=place)
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any
 
-import numpy as np
-
 from ..metric.signature import plain_option
 
 _WIDTH = 100
@@ -131,8 +129,8 @@ def _plain(column: Any) -> Any:
 
 def _size(column: Any) -> int:
     """How many numbers a column holds."""
-    if isinstance(column, np.ndarray):
-        return column.size
+    if hasattr(column, "shape"):  # an array of any library
+        return math.prod(column.shape)
     if isinstance(column, Mapping):
         return sum(map(_size, column.values()))
     return sum(_size(entry) if hasattr(entry, "__len__") and not isinstance(entry, str) else 1 for entry in column)

@@ -229,7 +229,7 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
 def test_an_answer_is_drawn(figures: list[Any]) -> None:
     plot.draw_answer(an_answer(), Path("x.svg"))
     *drawn, rates = figures[0].axes
-    assert [axes.get_title(loc="left") for axes in drawn] == [
+    assert [axes.get_title(loc="left").replace("\n", " ") for axes in drawn] == [
         "Scores · 5 % FPR: score > 0.25 · all sets pooled",
         "ROC",
         "Fates",

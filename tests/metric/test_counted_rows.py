@@ -206,9 +206,9 @@ def test_a_column_of_a_file_on_the_command_line(run: Run) -> None:
     assert f'"auroc": {expected["auroc"]}' in output
     models = ["--first-predictions=rows.csv:score", "--second-predictions=rows.csv:score"]
     assert run("compare", "ood_bench", *models, *places, "--n-resamples", "5")[0] == 0
-    refused = run("compute", "ood_bench", "--predictions=rows.csv:score", *places, "--report", "out")
-    assert refused[0] == 2
-    assert "expected --report or --counts, got both" in refused[2]
+    reported = run("compute", "ood_bench", "--predictions=rows.csv:score", *places, "--report", "out")
+    assert reported[:2] == (0, output)
+    assert f"{expected['auroc']:.3f}" in Path("out/index.html").read_text()
 
 
 def test_groups_whose_rows_are_all_absent(load: Load) -> None:

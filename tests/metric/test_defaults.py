@@ -13,6 +13,11 @@ from tests.package.rooms import MODULES
 
 # where an argument that is called as an option of a metric is another, with a default of its own
 OTHERS = {
+    "answers.answer.Number.threshold",  # a text
+    "answers.answers.answers_of.points",  # of a curve, at most
+    "answers.decisions.binary_decisions.points",
+    "answers.decisions.decisions_of.points",
+    "answers.subject.Computed.points",
     "comparison.compare.confidence_level",  # the option's default is to have no intervals
     "dropin.oodeel.bench_metrics.step",  # oodeel's; the option's default is every score
     "dropin.oodeel.get_curve.step",
@@ -25,7 +30,7 @@ OTHERS = {
     "ranking.delong.delong.confidence_level",
     "ranking.guarantees.guaranteed_coverage.confidence_level",
     "ranking.delong.proportion_interval.confidence_level",
-    "reports.leaderboard.differing.undecided.confidence_level",
+    "faces.leaderboard.undecided.confidence_level",
 }
 OFF = (None, False)  # an argument that is left out: no value that could differ from the option's
 

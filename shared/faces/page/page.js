@@ -11,17 +11,16 @@ window.openworld = {
       if (event.target.name === "image") trigger("select", { value: event.target.value });
     });
   },
-  // on a narrow page the data are one line, which unfolds
-  data(element) {
-    element.addEventListener("click", (event) => {
-      const button = event.target.closest("button.unfold");
-      if (!button) return;
-      const open = button.closest(".rail").classList.toggle("open");
-      button.setAttribute("aria-expanded", String(open));
-    });
-  },
   // press the link to a file that has just been made
   download() {
     setTimeout(() => document.querySelector("#download")?.click(), 50);
   },
 };
+
+// on a narrow page the data are one line, which unfolds
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.(".rail button.unfold");
+  if (!button) return;
+  const open = button.closest(".rail").classList.toggle("open");
+  button.setAttribute("aria-expanded", String(open));
+});

@@ -90,17 +90,32 @@ def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[
     @wraps(handler)
     async def handle(*values: Any) -> AsyncIterator[dict[Any, Any]]:
         whole: dict[Any, Any] = {}
+        turn = 0
         async for changes in handler(*values):
+            turn += 1
             await asyncio.sleep(PAUSE * bool(whole))
             for part, change in changes.items():
                 both = isinstance(change, dict) and isinstance(whole.get(part), dict)
                 whole[part] = {**whole[part], **change} if both else change
-            # copies, since Gradio takes the values out of updates
-            yield {part: dict(change) if isinstance(change, dict) else change for part, change in whole.items()}
+            yield {part: _renewed(part, change, turn) for part, change in whole.items()}
         if not whole:
             yield gr.skip()
 
     return handle
+
+
+def _renewed(part: Any, change: Any, turn: int) -> Any:
+    """A copy of an update, since Gradio takes the values out; HTML that differs from that of the last turn.
+
+    The browser loses an update that is followed by one with the same HTML before it is drawn.
+    """
+    own = dict(change) if isinstance(change, dict) else change
+    if isinstance(part, gr.HTML):
+        if isinstance(own, str):
+            return f"{own}<!--{turn}-->"
+        if isinstance(own, dict) and own.get("value"):
+            own["value"] = f"{own['value']}<!--{turn}-->"
+    return own
 
 
 def said_of(answers: Mapping[str, Answer]) -> str:
@@ -180,7 +195,7 @@ class Page:
         for name in ("answers", "source", "done", "wanted"):
             p[name] = gr.State(None)
         p["stamp"] = gr.Textbox("", visible=False)
-        p["data"] = _html(view.data_card(*self._example_card()), js_on_load="openworld.data(element)")
+        p["data"] = _html(view.data_card(*self._example_card()))
         with gr.Column(min_width=0, elem_classes="folds"):
             for place, label in enumerate(self.inputs):
                 kinds = self._kinds(place)

@@ -224,7 +224,7 @@ def _pictured(worst: Worst, images: Sequence[Path]) -> Worst:
         return worst
     paths = [images[row] for row in worst.rows]
     columns = {"image": [path.name for path in paths], **worst.columns}
-    return replace(worst, columns=columns, pictures=[photograph(path, _SIDE)[0] for path in paths])
+    return replace(worst, columns=columns, pictures=[photograph(path, _SIDE) for path in paths])
 
 
 def _worst_section(worst: Worst) -> Section:
