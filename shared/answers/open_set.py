@@ -21,6 +21,7 @@ from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
 from .charts import Points, curve_points, histogram, model_score, pooled_note, series_of_models, worst_of_sides
 from .decisions import (
+    CHOSEN,
     KINDS,
     Counts,
     last_best,
@@ -195,7 +196,8 @@ def _f_decisions(computed: Computed) -> Decisions | None:
         return {_F: f or (), **{name: [row[name] for row in rows] for name in rows[0]}}
 
     def presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
-        return {"best F": int(np.searchsorted(thresholds, best))} if math.isfinite(best) else {}
+        name = "best F" if options.get("threshold") is None else CHOSEN
+        return {name: int(np.searchsorted(thresholds, best))} if math.isfinite(best) else {}
 
     thresholds = thresholds_of(each[0], each[1:], sum(len(side.scores) for side in each))
     thresholds = np.union1d(thresholds, [best]) if math.isfinite(best) else thresholds

@@ -193,3 +193,16 @@ def test_a_place_is_at_an_end_beyond_all_scores() -> None:
     assert place_of(decisions, -100.0) == 0
     assert place_of(decisions, 100.0) == 2
     assert place_of(replace(decisions, ends=[0.25, 0.5, 0.75]), 1.0) == 2
+
+
+def test_a_threshold_that_was_chosen_is_shown_with_its_numbers() -> None:
+    """Of macro_open_f: the numbers of the decision among K + 1 classes at it are those of the results."""
+    rng = np.random.default_rng(0)
+    columns = {"predictions": rng.random((60, 4)), "references": rng.integers(-1, 4, 60), "open_scores": rng.random(60)}
+    options = {"decisions": True, "threshold": 0.5}
+    answer = answers_of("macro_open_f", Reading("macro_open_f", {"": columns}), options, intervals=False)[""]
+    assert answer.decisions is not None
+    assert next(iter(answer.decisions.presets)) == "chosen threshold"
+    place = answer.decisions.presets["chosen threshold"]
+    for key in ("os*", "unk", "hos", "os", "f1(K+1)", "f1(known)", "accuracy(K+1)"):
+        assert number_at(answer.decisions, key, place) == answer.results[""][key]
