@@ -1,15 +1,8 @@
 // The few things that a page does in the browser: choices within HTML, the fold of the data, and downloads.
 window.openworld = {
-  // a radio of the comparison chooses the model that is shown in full
+  // a radio within HTML chooses what is shown in full: a model, or an image
   choices(element, trigger) {
-    element.addEventListener("change", (event) => {
-      if (event.target.name === "model") trigger("select", { value: event.target.value });
-    });
-  },
-  images(element, trigger) {
-    element.addEventListener("change", (event) => {
-      if (event.target.name === "image") trigger("select", { value: event.target.value });
-    });
+    element.addEventListener("change", (event) => trigger("select", { value: event.target.value }));
   },
   // press the link to a file that has just been made
   download() {

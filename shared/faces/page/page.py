@@ -299,7 +299,7 @@ class Page:
         p["notes"] = _html(**shown["notes"])
 
     def _images(self, shown: Mapping[str, Any]) -> None:
-        self.parts["images"] = _html(js_on_load="openworld.images(element, trigger)", **shown["images"])
+        self.parts["images"] = _html(js_on_load="openworld.choices(element, trigger)", **shown["images"])
 
     def _threshold(self, shown: Mapping[str, Any]) -> None:
         p, blank = self.parts, {"minimum": 0, "maximum": 1, "value": 0}
