@@ -7,10 +7,10 @@ What may take long runs in `work`; the example's answers come with the page itse
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
@@ -47,8 +47,9 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "groups": ("All categories together", False),
     }
 }
+Updates = AsyncIterator[dict[Any, Any]]
+Handler = Callable[..., Updates]
 PHOTOS = (".png", ".jpg", ".jpeg", ".zip")
-PAUSE = 0.15  # seconds between updates, so that the browser has drawn one before the next
 QUICK = 4.0  # seconds: a computation that took less is made anew by itself
 QUIET: Mapping[str, Any] = {
     "api_visibility": "private",
@@ -57,6 +58,8 @@ QUIET: Mapping[str, Any] = {
     "concurrency_limit": None,
 }
 LATEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "always_last"}
+# a request ends the one before it, rather than being dropped
+NEWEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 
 
 @cache
@@ -84,38 +87,27 @@ def best_of(answers: Mapping[str, Answer]) -> Answer:
     return answers.get(first.best, first)
 
 
-def gathered(handler: Callable[..., AsyncIterator[dict[Any, Any]]]) -> Callable[..., AsyncIterator[dict[Any, Any]]]:
-    """A handler whose updates each include those before: the browser may draw only the last of several."""
+def gathered(handler: Handler) -> Handler:
+    """A handler whose updates of properties each include those before; a newer request ends it.
+
+    Gradio sends the difference of two updates, and its client writes it into the earlier one, which the page may not
+    have drawn yet: a property that the later one does not name would be lost. Plain values are not written into.
+    """
 
     @wraps(handler)
-    async def handle(*values: Any) -> AsyncIterator[dict[Any, Any]]:
-        whole: dict[Any, Any] = {}
-        turn = 0
-        async for changes in handler(*values):
-            turn += 1
-            await asyncio.sleep(PAUSE * bool(whole))
-            for part, change in changes.items():
-                both = isinstance(change, dict) and isinstance(whole.get(part), dict)
-                whole[part] = {**whole[part], **change} if both else change
-            yield {part: _renewed(part, change, turn) for part, change in whole.items()}
+    async def handle(*values: Any) -> Updates:
+        whole: dict[Any, dict[str, Any]] = {}
+        with suppress(work.SupersededError):
+            async for changes in handler(*values):
+                for part, change in changes.items():
+                    if isinstance(change, dict):
+                        whole[part] = {**whole.get(part, {}), **change}
+                # copies, since Gradio takes the values out
+                yield {**changes, **{part: dict(change) for part, change in whole.items()}}
         if not whole:
             yield gr.skip()
 
     return handle
-
-
-def _renewed(part: Any, change: Any, turn: int) -> Any:
-    """A copy of an update, since Gradio takes the values out; HTML that differs from that of the last turn.
-
-    The browser loses an update that is followed by one with the same HTML before it is drawn.
-    """
-    own = dict(change) if isinstance(change, dict) else change
-    if isinstance(part, gr.HTML):
-        if isinstance(own, str):
-            return f"{own}<!--{turn}-->"
-        if isinstance(own, dict) and own.get("value"):
-            own["value"] = f"{own['value']}<!--{turn}-->"
-    return own
 
 
 def said_of(answers: Mapping[str, Answer]) -> str:
@@ -145,23 +137,25 @@ class Page:
 
     def connect(self, demo: gr.Blocks) -> None:
         """Connect all events of a page of `demo`."""
-        p, everything = self.parts, [*self.parts.values()]
+        p = self.parts
         whole = [p[name] for name in ("answers", "source", "done", *self._names)]
-        for place in range(len(self.inputs)):
-            p[f"file{place}"].upload(self._uploaded(place), [p[f"file{place}"], *whole], everything, **QUIET)
-        if "photographs" in p:
-            p["photographs"].upload(self._photographed, [p["photographs"], *whole], everything, **QUIET)
-        p["take"].click(self._pasted, whole, everything, **QUIET)
-        p["compute"].click(self._pressed, whole, everything, **QUIET)
-        columns = [p[f"of-{column.name}"].input for column in LAYOUTS[self.metric].columns]
-        looked = [*columns, p["read_as"].input, p["leave_out"].input, *(p[f"choose-{c}"].input for c in self._choices)]
-        gr.on(looked, self._looked_again, whole, everything, **LATEST)
-        p["flip"].click(self._flipped, whole, everything, **QUIET)
-        fields = [self.parts[f"option-{name}"] for name in self.options]
+        fields = [p[f"option-{name}"] for name in self.options]
+        columns = [p[f"of-{column.name}"] for column in LAYOUTS[self.metric].columns]
+        choices = [p[f"choose-{name}"] for name in self._choices]
+        looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], *choices)]
         typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
         chosen = [one.input for one in fields if not isinstance(one, gr.Textbox)]
         switch = [p["metric"].input] if "metric" in p else []
-        gr.on([*typed, *chosen, *switch], self._changed, whole, everything, **LATEST)
+        self._on([p["take"].click], self._pasted, whole)
+        self._on([p["compute"].click], self._pressed, whole)
+        self._on(looked, self._looked_again, whole)
+        self._on([p["flip"].click], self._flipped, whole)
+        self._on([*typed, *chosen, *switch], self._changed, whole)
+        self._on([p["wanted"].change], self._opened, [p["wanted"], *whole])
+        for place in range(len(self.inputs)):
+            self._on([p[f"file{place}"].upload], self._uploaded(place), [p[f"file{place}"], *whole])
+        if "photographs" in p:
+            self._on([p["photographs"].upload], self._photographed, [p["photographs"], *whole])
         p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
         shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
         seen = [p[name] for name in self._shown]
@@ -177,7 +171,10 @@ class Page:
             written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, whole, p["address"], **QUIET)
         demo.load(self._wanted, None, p["wanted"], **QUIET)
-        p["wanted"].change(self._opened, [p["wanted"], *whole], everything, **QUIET)
+
+    def _on(self, triggers: list[Any], handler: Handler, inputs: list[Any]) -> None:
+        """Connect events to a handler of several updates, of any component."""
+        gr.on(triggers, gathered(handler), inputs, [*self.parts.values()], **NEWEST)
 
     def _heading(self, local: bool) -> None:
         if local:
@@ -364,29 +361,31 @@ class Page:
         async def uploaded(
             request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
         ) -> Any:
+            if not dropped:
+                return
             p, held = self.parts, dict(zip(self._names, values))
-            paths = [file["path"] for file in dropped or ()]
+            paths = [file["path"] for file in dropped]
             own = [dict(models) for models in source.files] if source else [{} for _ in self.inputs]
             own[place] = files.added(own[place] if held["add"] else {}, paths)
             pasted = ["" if i == place else text for i, text in enumerate(source.pasted)] if source else ()
             source = Held(own, pasted, source.photographs if source else ())
-            yield {p[f"file{place}"]: gr.update(value=None), p["source"]: source}
+            yield {p[f"file{place}"]: None, p["source"]: source}
             async for changes in self._look(source, values, done, request, fresh=True):
                 yield changes
 
         return uploaded
 
-    @gathered
     async def _photographed(
         self, request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
     ) -> Any:
         """Put photographs behind the images."""
-        source = (source or self._example)._replace(photographs=[file["path"] for file in dropped or ()])
-        yield {self.parts["photographs"]: gr.update(value=None), self.parts["source"]: source}
+        if not dropped:
+            return
+        source = (source or self._example)._replace(photographs=[file["path"] for file in dropped])
+        yield {self.parts["photographs"]: None, self.parts["source"]: source}
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
-    @gathered
     async def _pasted(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         held = dict(zip(self._names, values))
         texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
@@ -398,12 +397,10 @@ class Page:
         async for changes in self._look(source, values, done, request, fresh=True):
             yield changes
 
-    @gathered
     async def _looked_again(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._look(source, values, done, request):
             yield changes
 
-    @gathered
     async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """Flip the sign of the scores that rank the wrong way round."""
         wanted = self._request(source, values)
@@ -419,7 +416,7 @@ class Page:
 
     async def _look(
         self, source: Any, values: Sequence[Any], done: Any, request: gr.Request, fresh: bool = False
-    ) -> AsyncIterator[dict[Any, Any]]:
+    ) -> Updates:
         """Say what the data hold, then compute; `fresh`, whether options follow the data."""
         p = self.parts
         wanted = self._request(source, values)
@@ -428,8 +425,6 @@ class Page:
         yield self._busy("Reading …")
         try:
             seen: Look = await work.run(request.session_hash or "", worker.look, wanted)
-        except work.SupersededError:
-            return
         except PageError as error:
             seen = Look(error=str(error))
         shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open="Columns" in seen.error)}
@@ -467,12 +462,10 @@ class Page:
             props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
         return view.changed(p, props)
 
-    @gathered
     async def _pressed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         async for changes in self._compute(self._request(source, values), values, request):
             yield changes
 
-    @gathered
     async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
         wanted = self._request(source, values)
@@ -480,16 +473,16 @@ class Page:
         if wanted == before:
             return
         if seconds > QUICK:
+            work.leave(request.session_hash or "")
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
             async for changes in self._compute(wanted, values, request):
                 yield changes
 
-    async def _compute(
-        self, wanted: Request, values: Sequence[Any], request: gr.Request
-    ) -> AsyncIterator[dict[Any, Any]]:
+    async def _compute(self, wanted: Request, values: Sequence[Any], request: gr.Request) -> Updates:
         """Numbers first, then their intervals and comparisons where these are quick."""
         p, began = self.parts, time.monotonic()
+        work.leave(request.session_hash or "")
         if wanted == replace(self._example_request, metric=wanted.metric, options=self._usual(wanted.metric)):
             answers = examples(wanted.metric)
             yield {**self._answered(answers, wanted, values, 0.0, True), **self._idle(said_of(answers))}
@@ -505,8 +498,6 @@ class Page:
                     yield {**self._answered(answers, wanted, values, seconds), **self._idle(words)}
                     return
                 yield {**self._answered(answers, wanted, values, seconds), **self._busy("Intervals …")}
-        except work.SupersededError:
-            return
         except PageError as error:
             yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
 
@@ -615,7 +606,6 @@ class Page:
         work.start()
         return form.from_query(self.metric, dict(request.query_params)) or None
 
-    @gathered
     async def _opened(
         self, request: gr.Request, wanted: Any, answers: Any, source: Any, done: Any, *values: Any
     ) -> Any:

@@ -45,7 +45,6 @@ def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.goto(f"{address}/{path}")
         tab.locator(":is(.main-svg, .cards)").first.wait_for()
-        tab.wait_for_timeout(1000)  # components that are not mounted yet lose what they are told
         return tab
 
     yield open_page

@@ -76,7 +76,6 @@ def test_everybody_can_use_it(path: str, opened: Open) -> None:
     """axe-core finds nothing, in either theme."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     tab = opened(path)
-    tab.wait_for_timeout(1500)
     found = []
     for theme in ("light", "dark"):
         tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
@@ -122,6 +121,12 @@ def test_a_file_replaces_the_old_one_or_is_another_model(opened: Open) -> None:
     computed(tab, "second.csv")
     assert tab.locator(".data .line b").inner_text() == "second.csv"
     assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+    # a file that comes while another is computed takes its place
+    for name, scores in (("third.csv", own["b"]), ("fourth.csv", own["a"])):
+        upload(tab, {name: csv({name[:-4]: scores, "label": own["label"]})})
+        tab.locator(".data .line b", has_text=name).wait_for()
+    computed(tab, "fourth.csv")
+    assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
 
 
 def test_rows_that_cannot_be_read_are_left_out_with_consent(opened: Open) -> None:
