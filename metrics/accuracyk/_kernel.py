@@ -1399,51 +1399,6 @@ class PreparedTable(Prepared):
         return tables
 
 
-# ---- metric/signature.py ---------------------------------------------------------------------------------------------
-# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
-
-VERSION = "0.1.0"
-_NO_DEFAULT = object()  # the default of an option that has none
-
-
-def plain_option(value: Any) -> Any:
-    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
-    value = plain_value(value)
-    if isinstance(value, Mapping):
-        return {str(name): plain_option(each) for name, each in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain_option(each) for each in value]
-    return getattr(value, "__name__", str(value)) if callable(value) else value
-
-
-def option_text(value: Any) -> str:
-    """The value of an option as text, the same for equal values."""
-    value = plain_option(value)
-    if isinstance(value, Mapping):
-        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ",".join(map(option_text, value))
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
-    named = {name for config in metric.configs.values() for name in config}
-    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
-    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
-    return {"signature": "|".join(parts), "options": changed}
-
-
-def _differs(metric: Any, name: str, value: Any) -> bool:
-    default = metric.options.get(name, _NO_DEFAULT)
-    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
-
-
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
 # The states of batches: reduced from columns, checked to agree, joined, with equal rows counted, and as bytes.
 
@@ -1939,7 +1894,7 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    summary, level = summary._replace(**signed(metric, metric.loaded_options)), metric.confidence_level
+    level = metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
@@ -2003,6 +1958,51 @@ def _counts(state: State) -> np.ndarray:
     return np.ones(num_samples(state), np.int64)
 
 
+# ---- metric/signature.py ---------------------------------------------------------------------------------------------
+# The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
+
+VERSION = "0.1.0"
+_NO_DEFAULT = object()  # the default of an option that has none
+
+
+def plain_option(value: Any) -> Any:
+    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    value = plain_value(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain_option(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_option(each) for each in value]
+    return getattr(value, "__name__", str(value)) if callable(value) else value
+
+
+def option_text(value: Any) -> str:
+    """The value of an option as text, the same for equal values."""
+    value = plain_option(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={option_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ",".join(map(option_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
+    named = {name for config in metric.configs.values() for name in config}
+    changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
+    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    return {"signature": "|".join(parts), "options": changed}
+
+
+def _differs(metric: Any, name: str, value: Any) -> bool:
+    default = metric.options.get(name, _NO_DEFAULT)
+    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
+
+
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 # The metric mixin: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
@@ -2023,17 +2023,13 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
+    """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        return _defaults(owner)
-
-
-@cache
-def _defaults(metric: Any) -> Mapping[str, Any]:
-    defaults = {field.name: field.default for field in fields(metric)}
-    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        defaults = {field.name: field.default for field in fields(owner)}
+        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        return dict(owner.options)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -2064,6 +2060,7 @@ class Metric:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read the columns from the signature of `reduce`, and note the options once they are checked."""
         super().__init_subclass__(**kwargs)
+        cls.options = _Options()
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
@@ -2136,13 +2133,13 @@ class Metric:
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
-        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        computed, _ = self._computed(predictions, references, kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
 
-    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
-        """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, predictions, references, kwargs)
+    def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
+        """The results without their signature, None where another process has them; and the metric with all options."""
+        columns, overrides = sort_arguments(self, predictions, references, others)
         held = map(vars(self).get, self.options)
         as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
@@ -2159,7 +2156,7 @@ class Metric:
             finally:
                 metric.owns_state = False
             self.reset()
-        return computed
+        return computed, metric
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
         """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..answers.answer import Answer, Difference, Number
+from ..answers.answer import Difference, Number
 from ..metric.numbers import arrow, interval_text, number_text, signed_text, with_arrow
 from ..metric.results import Count, Rate, Summary
 from ..written.results import direction_of
@@ -420,17 +420,3 @@ def _drawing(row: Difference, axis: tuple[float, float]) -> str:
     line[low : high + 1] = "━" * (high + 1 - low)
     line[_place(row.difference, axis)] = "●"
     return "".join(line)
-
-
-def answer_text(answer: Answer, *, percent: bool = False, width: int = WIDEST, colour: bool = False) -> str:
-    """An answer: the numbers of the model shown or, of two models, their differences; then verdicts and notes."""
-    numbers = answer.numbers[answer.model]
-    if len(answer.models) == 2 and answer.differences:
-        shares = {number.key for number in numbers if number.share}
-        rows = [row for row in answer.differences if not row.group]
-        head = printed((strong(answer.metric), quiet(f"  {answer.data}")), colour=colour)
-        body = differences_text(rows, answer.models, shares, percent=percent, width=width, colour=colour)
-    else:
-        head, body = numbers_text(answer.metric, answer.data, numbers, percent=percent, width=width, colour=colour), ""
-    notes = "\n".join([*answer.verdicts, *answer.notes])
-    return joined(joined(head, body), printed(quiet(notes), colour=colour), by="\n")

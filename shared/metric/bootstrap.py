@@ -24,7 +24,6 @@ from ..arrays.threads import in_threads, threads_for
 from .groups import ALL, check_names, is_below, prefixes
 from .prepared import MissingClassError, Prepared
 from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
-from .signature import signed
 from .states import joined, num_samples
 
 if TYPE_CHECKING:
@@ -309,7 +308,7 @@ def results_and_replicates(
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
-    summary, level = summary._replace(**signed(metric, metric.loaded_options)), metric.confidence_level
+    level = metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 

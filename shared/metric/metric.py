@@ -19,7 +19,7 @@ import inspect
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, wraps
+from functools import wraps
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,17 +62,13 @@ def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 class _Options:
-    """The options of a metric and their defaults, read from its fields: its own first, then the common ones."""
+    """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        return _defaults(owner)
-
-
-@cache
-def _defaults(metric: Any) -> Mapping[str, Any]:
-    defaults = {field.name: field.default for field in fields(metric)}
-    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        defaults = {field.name: field.default for field in fields(owner)}
+        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        return dict(owner.options)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -130,6 +126,7 @@ class Metric:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read the columns from the signature of `reduce`, and note the options once they are checked."""
         super().__init_subclass__(**kwargs)
+        cls.options = _Options()
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
@@ -217,13 +214,19 @@ class Metric:
         returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
         seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
-        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        computed, _ = self._computed(predictions, references, kwargs)
         results: Any = None if computed is None else computed.as_dict()
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
-        columns, overrides = sort_arguments(self, predictions, references, kwargs)
+        computed, metric = self._computed(predictions, references, kwargs)
+        signed_one: Any = computed and computed._replace(**signed(metric, metric.loaded_options))
+        return signed_one
+
+    def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
+        """The results without their signature, None where another process has them; and the metric with all options."""
+        columns, overrides = sort_arguments(self, predictions, references, others)
         held = map(vars(self).get, self.options)
         as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
         metric = self if as_checked and not overrides else self.with_options(overrides)
@@ -240,7 +243,7 @@ class Metric:
             finally:
                 metric.owns_state = False
             self.reset()
-        return computed
+        return computed, metric
 
     def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
         """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.

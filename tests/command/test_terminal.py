@@ -6,7 +6,6 @@ import json
 import re
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -16,12 +15,11 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
-from openworld_metrics.answers.answer import Answer, Difference, Number
 from openworld_metrics.command import intervals, messages
 from openworld_metrics.command.commands import cli
 from openworld_metrics.command.messages import end_waiting, show, waiting
 from openworld_metrics.command.options import WaitingCommand
-from openworld_metrics.faces.terminal import Painted, aligned, answer_text, comparison_text, results_text, text_width
+from openworld_metrics.faces.terminal import Painted, aligned, comparison_text, results_text, text_width
 from openworld_metrics.metric.results import Rate, Summary
 from tests.command.terminal import on_terminal
 
@@ -268,27 +266,3 @@ def test_wide_characters_take_two_columns() -> None:
     lines = aligned([["group", "auroc"], ["数据集", "0.5"], [normalize("NFD", "é"), "0.25"], ["ｋ🦊", "1"]]).split("\n")
     assert [text_width(line) for line in lines] == [len("数据集") * 2 + 2 + len("auroc")] * 4
     assert lines[0] == "group   auroc"
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_an_answer(width: int) -> None:
-    numbers = [
-        Number("auroc", 0.819, (0.801, 0.838), higher=True, share=True, meaning="an OOD sample scores higher " * 3),
-        Number("fpr95tpr", 0.631, higher=False, share=True, threshold="-0.394"),
-    ]
-    row = Difference("knn", "energy", "auroc", (0.819, 0.816), 0.003, -0.018, 0.025, 0.783, "", higher=True)
-    alone = Answer("ood_bench", "", "2,000 samples", "knn", ["knn"], ["auroc"], {"knn": numbers}, {}, notes=["a note"])
-    text = answer_text(alone, width=width)
-    assert text.startswith("ood_bench  2,000 samples\n  auroc     0.819  [0.801, 0.838]  ↑  an OOD sample")
-    assert text.endswith("\na note")
-    assert " ".join(text.split()).count("an OOD sample scores higher") == 3
-    assert max(map(len, text.split("\n"))) <= width
-    assert "at score > -0.394" in text
-    both = replace(
-        alone, models=["knn", "energy"], differences=[row, replace(row, group="far")], verdicts=["a verdict"]
-    )
-    text = answer_text(both, percent=True, width=width)
-    assert text.count("auroc") == 1
-    assert "+0.30 [-1.80, 2.50]" in text
-    assert ("●" in text) == (width > 110)
-    assert text.endswith("\na verdict\na note")

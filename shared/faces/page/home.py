@@ -55,7 +55,7 @@ def build_home(*, local: bool = False) -> gr.Blocks:
     """
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
         if local:
-            gr.Markdown(LOCAL, elem_classes="local")
+            gr.HTML(LOCAL, apply_default_css=False)
         cards = [(name, subject_of(name).question, NEEDS[name]) for name in METRICS]
         gr.HTML(render("home.html"), apply_default_css=False)
         _choosing()

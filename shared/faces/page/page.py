@@ -34,7 +34,10 @@ from .files import Held
 from .pairs import PAIRS, siblings
 from .worker import Look, PageError, Request
 
-LOCAL = "**Your files stay on this machine.** It serves these pages to itself, and nothing is uploaded elsewhere."
+LOCAL = (
+    '<p class="face"><b>Your files stay on this machine.</b> It serves these pages to itself, and nothing is uploaded '
+    "elsewhere.</p>"
+)
 INPUTS: Mapping[str, Sequence[str]] = {
     "openset_detection": ("Predictions", "References"),
     "anomaly_suite": ("Anomaly maps", "Masks"),
@@ -178,7 +181,7 @@ class Page:
 
     def _heading(self, local: bool) -> None:
         if local:
-            gr.Markdown(LOCAL, elem_classes="local")
+            gr.HTML(LOCAL, apply_default_css=False)
         subject = subject_of(self.metric)
         space, about = os.environ.get("SPACE_ID"), texts(script(self.metric)).description
         card = f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else ""
