@@ -32,6 +32,7 @@ from .files import (
     saving,
 )
 from .intervals import model_names
+from .messages import say
 from .options import INTERVALS, MetricCommand, MetricName, read_options
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
@@ -39,8 +40,10 @@ _HELP = """Compare two models on the same samples: differences, their intervals 
 \b
     openworld-metrics compare ood_bench --first-predictions ours.npy --second-predictions theirs.npy \\
         --references labels.npy --metrics auroc,fpr95tpr
+    openworld-metrics compare ood_bench scores.csv --first-predictions knn --second-predictions energy
 
-Files are those of compute, and name their columns in the same way. Each resample draws the same samples for both
+Files are those of compute, and name their columns in the same way: without a flag, a FILE holds the columns of both
+models, and flags name columns in it, where it has those of more than two. Each resample draws the same samples for both
 models, or the same images. The last column names the better model where p ≤ 1 − level, so that the interval excludes 0.
 """
 DEFAULTS = {
@@ -66,6 +69,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command(cls=MetricCommand, but=INTERVALS, help=_HELP)
 @click.argument("name", type=MetricName(), metavar="NAME")
+@click.argument("files", nargs=-1, metavar="[FILE …]")
 @_columns
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric; the same as its flag."
@@ -81,6 +85,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw the intervals.")
 def compare(
     name: str,
+    files: tuple[str, ...],
     options: tuple[str, ...],
     confidence_level: float,
     n_resamples: int,
@@ -102,21 +107,17 @@ def compare(
     form, metric = form_of(form, percent), chosen(**wanted)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
     for needed in ("first_predictions", "second_predictions"):
-        if needed not in places:
+        if needed not in places and not files:
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
     scores = [named_score(places, f"{which}_") for which in ("first", "second")]
-    check_json_and_picture(save, plot, lambda: files_of(places))
-    own = {name for name in places if _own(name) in LAYOUTS[chosen.name].names}
-    shared = {name: places[name] for name in SHARED if name in own}
-    for column in places.keys() - own:  # of siblings, which the metric ignores
-        read_column(places[column], _own(column))
-    models = []
-    for which in ("first", "second"):
-        of_model = {_own(name): places[name] for name in own if name.startswith(which)}
-        models.append(read_rows(chosen.name, columns={**of_model, **shared}, flip=flip).columns)
+    check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
+    for column in () if files else [each for each in places if _own(each) not in LAYOUTS[name].names]:
+        read_column(places[column], _own(column))  # of siblings, which the metric ignores
+    with naming_files({} if files else places):
+        names, models = _models(name, files, places, flip=flip)
     for which, model, score in zip(("first", "second"), models, scores):
         if score is not None:
-            with naming_files({"logits": places[f"{which}_predictions"]}):
+            with naming_files({"logits": places.get(f"{which}_predictions", "")}):
                 model["open_scores"] = score(model["predictions"])
     with naming_files(places):
         table = compare_models(
@@ -126,7 +127,6 @@ def compare(
             n_resamples=n_resamples,
             random_state=random_state,
         )
-    names = model_names(arguments["first_predictions"], arguments["second_predictions"])
     writes = saving(save, {**table, **signed(metric, metric.loaded_options)})
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}: {names[0]} − {names[1]}", models=names))
@@ -137,6 +137,34 @@ def _text(table: Mapping[str, Any], names: tuple[str, str], level: float, n_resa
     colour = has_colour()
     rows = comparison_text(table, names, level=level, percent=percent, width=width(), colour=colour)
     return joined(rows, printed(quiet(f"{n_resamples:,} paired resamples"), colour=colour), by="\n")
+
+
+def _models(
+    name: str, files: tuple[str, ...], places: Mapping[str, str], *, flip: bool
+) -> tuple[tuple[str, str], list[dict[str, Any]]]:
+    """The names and the columns of two models, from files that hold both, or each column from its place."""
+    known = {column: place for column, place in places.items() if _own(column) in LAYOUTS[name].names}
+    shared = {column: place for column, place in known.items() if column in SHARED}
+    first, second = ({c: place for c, place in known.items() if c.startswith(which)} for which in ("first", "second"))
+    if files and bool(first) != bool(second):
+        raise click.UsageError(f"expected flags of both models, or of none, got {', '.join({**first, **second})}")
+    readings = []
+    for own in (first, second) if first else ({},):
+        columns: dict[str, Any] = {_own(column): place for column, place in {**own, **shared}.items()}
+        columns = {column: place.split(",") for column, place in columns.items()} if files else columns
+        readings.append(read_rows(name, *([[*files]] if files else []), columns=columns, flip=flip))
+    say(readings[0])
+    if first:
+        labels = [[*own.values()][-1 if files else 0] for own in (first, second)]
+        return model_names(*labels), [dict(reading.columns) for reading in readings]
+    models = readings[0].models
+    if len(models) != 2:
+        flag = (LAYOUTS[name].scores() or LAYOUTS[name].columns[0]).name.replace("_", "-")
+        choice = " ".join(f"--{which}-{flag} {model}" for which, model in zip(("first", "second"), models))
+        cure = f"{', '.join(models)}; choose two, as with {choice}" if len(models) > 2 else "one"
+        raise ValueError(f"expected two models, got {cure}")
+    one, other = models
+    return (one, other), [*map(dict, models.values())]
 
 
 def _own(column: str) -> str:

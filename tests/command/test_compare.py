@@ -47,6 +47,28 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     assert all_digits(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
 
 
+@pytest.mark.usefixtures("models")
+def test_a_file_holds_both_models(run: Run, models: dict[str, Any]) -> None:
+    """A table of two models, or of several, of which flags choose two, gives what their columns give one by one."""
+    labels = (models["references"] < 0).astype(int)
+    table = {"ours": models["first"], "theirs": models["second"], "noise": models["second"][::-1], "label": labels}
+    for name, columns in (("two.csv", ("ours", "theirs", "label")), ("three.csv", tuple(table))):
+        rows = zip(*(table[column].tolist() for column in columns))
+        Path(name).write_text("\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]))
+    expected = compare("ood_bench", *({"predictions": table[name]} for name in ("ours", "theirs")), references=labels)
+    chosen = ["--first-predictions", "ours", "--second-predictions", "theirs"]
+    for arguments in (["two.csv"], ["three.csv", *chosen]):
+        code, output, _ = run("compare", "ood_bench", *arguments)
+        assert (code, json.loads(output)) == (0, expected)
+    for arguments, message in (
+        (["three.csv"], "two models, got ours, theirs, noise; choose two, as with --first-predictions ours --second"),
+        (["two.csv", *chosen[:2]], "expected flags of both models, or of none, got first_predictions"),
+    ):
+        code, output, errors = run("compare", "ood_bench", *arguments)
+        assert (code, output) == (2, "")
+        assert message in errors
+
+
 def test_the_better_model_is_the_last_word() -> None:
     row: dict[str, Any] = dict(first=[0.5], second=[0.25], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     assert all_digits({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
