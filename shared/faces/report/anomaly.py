@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,17 +25,19 @@ from ...reading.progress import progress_bar
 from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
 from ...suites.intervals import ENDS, Numbers, report_numbers
 from ...written.files import write_file
+from ...written.results import KINDS
 from ..drawing import NARROW
 from ..numbers import number, threshold_shown, typographic
+from ..terminal import differences_of
 from . import frame
-from .detection import difference_of, ends_of, numbers_table, rows_of
+from .detection import ends_of, numbers_table
 from .frame import Block, Picture, Section, Tile
 
 _CALLED = ("called anomalous", "called normal")
 _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curves are not folded
 _WORST = 4  # categories to show if there are more
 _BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
-KINDS = {
+ERRORS = {
     "missed": "Missed",
     "alarm": "False alarms",
     "partly": "Mostly uncovered",
@@ -192,9 +195,9 @@ def _headline(numbers: Numbers, names: Sequence[str]) -> Block:
 
 def _differences(numbers: Numbers, names: Sequence[str]) -> list[Difference]:
     """The rows of the comparison that have an interval, in the order of the keys."""
-    table_of = {} if numbers.comparison is None or "low" not in numbers.comparison else numbers.comparison
-    rows = {row["key"]: row for row in rows_of(table_of) if row["low"] is not None}
-    return [difference_of(rows[key], names, numbers.higher(key)) for key in numbers.keys if key in rows]
+    rows, _ = differences_of(numbers.comparison or {}, names, numbers.results[KINDS])
+    sure = {row.key: row for row in rows if not math.isnan(row.low)}
+    return [sure[key] for key in numbers.keys if key in sure]
 
 
 def _decisions_section(model: Model) -> Section:
@@ -367,12 +370,12 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     drawn: list[tuple[Worst, Tile]] = []
     for worst in progress_bar(list(chosen.values()), unit=" groups drawn", shown=progress):
         drawn += _tiles(worst, models, side)
-    order = [*KINDS]
+    order = [*ERRORS]
     drawn.sort(key=lambda pair: (order.index(pair[0].kind), pair[0].rank, pair[0].group))
     if not drawn:
         fine = "Every image is judged correctly, and of no defect less than half is above the threshold."
         return Section("Images", "Images judged worst", [frame.text(fine)])
-    filters = {kind: name for kind, name in KINDS.items() if any(worst.kind == kind for worst, _ in drawn)}
+    filters = {kind: name for kind, name in ERRORS.items() if any(worst.kind == kind for worst, _ in drawn)}
     groups = dict.fromkeys(worst.group for worst, _ in drawn)
     defects = dict.fromkeys(worst.image.image.defect for worst, _ in drawn if worst.image.anomalous)
     for kind, names in (("group", groups), ("defect", defects)):

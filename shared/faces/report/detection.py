@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...answers import detection as answer
-from ...answers.answer import Difference, Number
+from ...answers.answer import Number
 from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
 from ...answers.subject import Computed
 from ...detection.closed_set import closed_set_note
@@ -22,6 +22,7 @@ from ...reading.boxes.dataset import Dataset, Detections
 from ...suites.detection import class_options, openset_summary, says_unknown
 from ...written.files import write_file
 from ...written.results import KINDS
+from ..terminal import differences_of
 from . import frame
 from .answer import capital, images_section, table_of
 from .frame import Block, Section, Tile
@@ -148,10 +149,8 @@ def _headline(detections: Detections, results: Results, names: Sequence[str], op
     numbers = [
         Number(key, openset[key], ends_of(openset, key), higher(key), meaning=meaning) for key, meaning in words.items()
     ]
-    rows = []
-    for row in rows_of(results.get("comparison", {})):
-        way = higher(row["key"]) if row["key"] not in KEYS_OF_TABLES else None
-        rows.append(difference_of(row, names, way))
+    rows, _ = differences_of(results.get("comparison", {}), names, kinds)
+    rows = [replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in rows]
     return frame.headline(numbers, names if rows else (), rows, hint=hint)
 
 
@@ -165,29 +164,6 @@ def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
 def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:
     """The interval of a number of results; None without one."""
     return (results[f"{key}_low"], results[f"{key}_high"]) if results.get(f"{key}_low") is not None else None
-
-
-def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """The rows of a table that is a dict of columns, each as a dict by the columns' names."""
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
-
-
-def difference_of(row: Mapping[str, Any], names: Sequence[str], higher: bool | None) -> Difference:
-    """A row of the table of `compare`, with the names of the models."""
-    one, other = names[:2]
-    return Difference(
-        one,
-        other,
-        row["key"],
-        (row["first"], row["second"]),
-        row["difference"],
-        row["low"],
-        row["high"],
-        row.get("p_value", 1.0),
-        {"first": one, "second": other}.get(row["better"], ""),
-        higher,
-        row.get("group") or "",
-    )
 
 
 def _fates_section(computed: Computed, errors: BoxErrors) -> Section:
@@ -258,7 +234,7 @@ def numbers_table(
     values: numbers, or (value, low, high), by key; others, of the other model; comparison, a table of `compare`
     """
     names = frame.names_beside(names, ("key", "difference", "p_value"))
-    rows = {row["key"]: row for row in rows_of(comparison)}
+    rows = {row["key"]: row for row in (dict(zip(comparison, row)) for row in zip(*comparison.values()))}
     ends = {key: tuple(row.get(part) for part in ("difference", "low", "high")) for key, row in rows.items()}
     columns: dict[str, list[Any]] = {"key": [*values], names[0]: [*values.values()]}
     if others:
