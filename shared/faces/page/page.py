@@ -429,7 +429,7 @@ class Page:
             seen = Look(error=str(error))
         shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open="Columns" in seen.error)}
         if seen.error:
-            yield {**shown, **self._idle("Nothing new was computed." if done else "", "old")}
+            yield {**shown, **self._idle("Nothing new was computed." if done else "Results are the example's.", "old")}
             return
         options = dict(wanted.options)
         if fresh:
