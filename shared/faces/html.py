@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..answers.answer import Answer, Bars, Box, Difference, Figure, Histogram, Image, Number, Table
 from ..answers.decisions import number_at
+from ..answers.tables import plural
 from . import numbers as texts
 from .moving import theme_css
 from .palette import DASHES, css, on, token
@@ -162,10 +163,10 @@ def _axis(points: Sequence[float]) -> tuple[float, float, int]:
 def _counted(count: int, noun: str) -> str:
     """A number of things as a title.
 
-    >>> _counted(3, "detector"), _counted(20, "model")
-    ('Three detectors', '20 models')
+    >>> _counted(2, "set of maps"), _counted(20, "model")
+    ('Two sets of maps', '20 models')
     """
-    return f"{_WORDS[count] if count < len(_WORDS) else f'{count:,}'} {noun}s"
+    return f"{_WORDS[count] if count < len(_WORDS) else f'{count:,}'} {plural(noun)}"
 
 
 def _verdict(sentence: str) -> _Verdict:

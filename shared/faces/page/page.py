@@ -430,9 +430,9 @@ class Page:
             seen: Look = await work.run(request.session_hash or "", worker.look, wanted)
         except PageError as error:
             seen = Look(error=str(error))
-        shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open="Columns" in seen.error)}
+        shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open=seen.resize or "Columns" in seen.error)}
         if seen.error:
-            yield {**shown, **self._idle("Nothing new was computed." if done else "", "old")}
+            yield {**shown, **self._idle("Nothing new was computed." if done else "Results are the example's.", "old")}
             return
         options = dict(wanted.options)
         if fresh:

@@ -267,7 +267,6 @@ def test_maps_of_two_models_and_other_sizes(opened: Open) -> None:
     upload(tab, {"masks.zip": maps_zip(32, 0, masks=True)}, place=1)
     alert = tab.locator("[role=alert]", has_text="16")
     alert.wait_for()
-    tab.locator("#columns > button").click()
     tab.locator("#choose-resize input").check()
     computed(tab, "masks.zip")
     tab.locator("#add input").check()
