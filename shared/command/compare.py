@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -109,7 +110,7 @@ def compare(
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places and not files:
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
-    scores = [named_score(places, f"{which}_") for which in ("first", "second")]
+    scores = [None if files else named_score(places, f"{which}_") for which in ("first", "second")]
     check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     for column in () if files else [each for each in places if _own(each) not in LAYOUTS[name].names]:
         read_column(places[column], _own(column))  # of siblings, which the metric ignores
@@ -160,7 +161,7 @@ def _models(
     models = readings[0].models
     if len(models) != 2:
         flag = (LAYOUTS[name].scores() or LAYOUTS[name].columns[0]).name.replace("_", "-")
-        choice = " ".join(f"--{which}-{flag} {model}" for which, model in zip(("first", "second"), models))
+        choice = " ".join(f"--{which}-{flag} {shlex.quote(model)}" for which, model in zip(("first", "second"), models))
         cure = f"{', '.join(models)}; choose two, as with {choice}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {cure}")
     one, other = models

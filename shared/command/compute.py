@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -114,7 +115,7 @@ def compute(
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
-    score = named_score(places)
+    score = None if files else named_score(places)  # of files, flags name columns
     check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
     if report is not None:
         check_report(chosen, report, images)
@@ -130,7 +131,8 @@ def compute(
     warn_of_idle_options(metric, shows_intervals=on_terminal() or is_drawn, shows_decisions=is_drawn)
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
-    with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
+    named = {} if files else places
+    with naming_files(named if score is None else {**named, "logits": places["predictions"]}):
         reading = _read(name, files, places, flip=flip, leave_out=leave_out)
         _add(metric, reading, score)
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
@@ -191,9 +193,10 @@ def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: b
         columns = {column: names.split(",") for column, names in columns.items()}
     reading = read_rows(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
     if len(reading.models) > 1:
+        flag = (LAYOUTS[name].scores() or LAYOUTS[name].columns[0]).name.replace("_", "-")
         raise ValueError(
             f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "
-            f"--{LAYOUTS[name].columns[0].name.replace('_', '-')} {next(iter(reading.models))}, or compare two"
+            f"--{flag} {shlex.quote(next(iter(reading.models)))}, or compare two"
         )
     say(reading)
     return reading

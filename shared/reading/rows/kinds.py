@@ -291,8 +291,10 @@ class Labels(Column):
         return as_labels(array) if are_words(array) else as_numbers(array)
 
     def role(self, array: Any) -> str:
-        """The name, and the number of labels that are 1."""
+        """The name, and the number of labels that are 1 or, among class ids, below 0."""
         if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+            if _is_class_ids(array) and (array < 0).any() and (array > 1).any():
+                return f"{self.name}: {int(np.count_nonzero(array < 0)):,} of {len(array):,} are below 0"
             return f"{self.name}: {int(np.count_nonzero(array == 1)):,} of {len(array):,} are 1"
         return self.name
 

@@ -186,6 +186,13 @@ def _free(table: Table, guesses: MadeOf) -> list[str]:
     return [name for name in table.arrays if name not in used]
 
 
+def named_classes(layout: Layout, table: Table) -> list[str]:
+    """The columns of class scores that are named after the true classes; none if there are no such."""
+    guesses: dict[str, list[str]] = {column.name: [] for column in layout.columns}
+    _guess_classes(layout, table, guesses)
+    return next((guesses[column.name] for column in layout.columns if isinstance(column, Classes)), [])
+
+
 def _guess_classes(layout: Layout, table: Table, guesses: dict[str, list[str]]) -> None:
     """Guess in place the true classes as words, and the scores of classes as the columns of these names."""
     predictions = next((column for column in layout.columns if isinstance(column, Classes)), None)

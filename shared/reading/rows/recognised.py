@@ -5,7 +5,7 @@ rows of an image's boxes or pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,18 +35,21 @@ class Facts(NamedTuple):
     lowest, highest: of the true classes that are ids of at least 0; None if there are none
     shared: groups of known samples alone, where unknown samples have others
     are_words: whether true classes are words
+    are_ids: whether labels are class ids, where those below 0 are unknown, rather than 0 and 1
     """
 
     lowest: float | None
     highest: float | None
     shared: frozenset[Any] = frozenset()
     are_words: bool = False
+    are_ids: bool = False
 
 
-def facts_of(layout: Layout, batches: Iterable[Mapping[str, Any]]) -> Facts:
+def facts_of(layout: Layout, batches: Callable[[], Iterable[Mapping[str, Any]]]) -> Facts:
     """The facts of columns: `references`, `open_labels` and `groups`, where there are any."""
     low, high, of_known, of_unknown, are_words = math.inf, -math.inf, set[Any](), set[Any](), False
-    for columns in batches:
+    are_ids = bool(layout.label) and not layout.has_classes and _are_ids(batches())
+    for columns in batches():
         labels = np.asarray(columns.get("references", ()) if layout.has_classes else ())
         are_words = are_words or (is_text(labels) and len(labels) > 0)
         ids = labels[labels >= 0] if labels.dtype.kind in "iuf" else labels[:0]
@@ -56,7 +59,7 @@ def facts_of(layout: Layout, batches: Iterable[Mapping[str, Any]]) -> Facts:
             continue
         groups = np.asarray(columns[GROUPS], dtype=object)
         try:
-            unknown = layout.unknown(columns)
+            unknown = np.asarray(columns["references"]) < 0 if are_ids else layout.unknown(columns)
         except (ValueError, TypeError, KeyError):  # the metric's own message is better
             continue
         if unknown is not None and unknown.shape == groups.shape:
@@ -64,7 +67,18 @@ def facts_of(layout: Layout, batches: Iterable[Mapping[str, Any]]) -> Facts:
             of_known |= {*groups[named & ~unknown].tolist()}
             of_unknown |= {*groups[named & unknown].tolist()}
     shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
-    return Facts(None if low > high else low, None if low > high else high, shared, are_words)
+    return Facts(None if low > high else low, None if low > high else high, shared, are_words, are_ids)
+
+
+def _are_ids(batches: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether labels are class ids: whole numbers, of which some are below 0, and some above 1."""
+    below = above = False
+    for columns in batches:
+        labels = np.asarray(columns.get("references", ()))
+        if labels.dtype.kind not in "if" or (labels != np.round(labels)).any():
+            return False
+        below, above = below or bool((labels < 0).any()), above or bool((labels > 1).any())
+    return below and above
 
 
 def recognised(layout: Layout, columns: dict[str, Any], names: Sequence[str], facts: Facts) -> dict[str, Any]:
@@ -75,7 +89,9 @@ def recognised(layout: Layout, columns: dict[str, Any], names: Sequence[str], fa
     """
     changed = dict(columns)
     if layout.has_classes and "references" in columns:
-        changed["references"] = class_ids(columns["references"], names, bool(layout.label), facts)
+        changed["references"] = class_ids(columns["references"], names, facts)
+    elif facts.are_ids:
+        changed["references"] = (np.asarray(columns["references"]) < 0).astype(np.int64)
     if facts.shared and GROUPS in columns:
         groups = np.asarray(columns[GROUPS], dtype=object).tolist()
         changed[GROUPS] = [None if group in facts.shared else group for group in groups]
@@ -90,6 +106,8 @@ def sentences_of(layout: Layout, columns: Mapping[str, Any], names: Sequence[str
             said.append("references are names of the columns of class scores")
         elif _are_from_one(names, facts):
             said.append(f"references count classes from 1, as the columns {names[0]} to {names[-1]} do")
+    elif facts.are_ids:
+        said.append("references are class ids, of which those below 0 are unknown")
     if facts.shared and GROUPS in columns:
         named = ", ".join(sorted(map(str, facts.shared)))
         said.append(f"samples of {named} are known, and belong to every group")
@@ -104,27 +122,27 @@ def _are_from_one(names: Sequence[str], facts: Facts) -> bool:
     return number_at_end(names[0]) == 1 and high <= len(names)
 
 
-def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) -> Any:
+def class_ids(labels: Any, names: Sequence[str], facts: Facts) -> Any:
     """True classes as ids from 0; ids from 1 lose 1 where the columns of scores are numbered from 1.
 
     Parameters: labels (N,), ids, or names of classes or words for unknown; names, of the columns of scores, one for
-    each class; unknown, whether samples may be unknown; facts, of all labels. Raises ValueError for a word that is
+    each class; facts, of all labels. Raises ValueError for a word that is
     neither a class nor means unknown, and for larger ids beside columns from 1.
 
     >>> facts = Facts(1, 2)
-    >>> class_ids(np.asarray(["dog", "ood"], dtype=object), ["cat", "dog"], True, facts).tolist()
+    >>> class_ids(np.asarray(["dog", "ood"], dtype=object), ["cat", "dog"], facts).tolist()
     [1, -1]
-    >>> class_ids(np.asarray([1, 2]), ["class 1", "class 2"], False, facts).tolist()
+    >>> class_ids(np.asarray([1, 2]), ["class 1", "class 2"], facts).tolist()
     [0, 1]
     """
     values = np.asarray(labels)
     if is_text(values) and len(values):
         places: dict[Any, int] = {name: place for place, name in enumerate(names)}
         words = {*values.tolist()} - {*places}
-        wrong = [word for word in words if not (unknown and side_of(word))]
+        wrong = [word for word in words if not side_of(word)]
         if wrong:
-            listed, also = ", ".join(names[:9]) or "none", ", or a word for unknown" if unknown else ""
-            raise ValueError(f"references: expected names of the columns of scores, {listed}{also}, got {wrong[0]!r}")
+            listed = f"{', '.join(names[:9]) or 'none'}, or a word for unknown"
+            raise ValueError(f"references: expected names of the columns of scores, {listed}, got {wrong[0]!r}")
         places |= dict.fromkeys(words, UNKNOWN)
         return np.asarray([places[word] for word in values.tolist()], np.int64)
     if _are_from_one(names, facts):
@@ -138,8 +156,10 @@ def class_ids(labels: Any, names: Sequence[str], unknown: bool, facts: Facts) ->
     return labels
 
 
-def with_scores_of_logits(table: Table) -> Table:
+def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     """The table, with open-set scores of its only matrix (N, C ≥ 2) of logits if no array could be a score.
+
+    Parameters: classes, the names of its columns of class scores, if they are named after the classes.
 
     They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
     not need logits, computed from log p, since softmax(log p) = p.
@@ -149,7 +169,10 @@ def with_scores_of_logits(table: Table) -> Table:
     ['msp of logits', 'max logit of logits', 'energy of logits', 'entropy of logits']
     """
     matrix = _only_matrix(table)
-    numbered = {name for names in runs(table).values() for name in names}
+    if len(classes) > 1:
+        values = np.column_stack([table.arrays[name] for name in classes])
+        matrix = (f"{classes[0]} … {classes[-1]}", values) if values.dtype.kind == "f" else None
+    numbered = {*classes, *(name for names in runs(table).values() for name in names)}
     flat = (array for name, array in table.arrays.items() if name not in numbered and num_dimensions(array) == 1)
     if matrix is None or any(is_score(np.asarray(array)) for array in flat):
         return table

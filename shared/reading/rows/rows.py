@@ -21,7 +21,18 @@ from ..tables.files import Streamed, Table, batches
 from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .inputs import table_of_input, table_of_places
 from .kinds import READ_AS, RESIZED, Groups, Images, Maps, Models, Names
-from .metrics import LAYOUTS, Layout, MadeOf, columns_in_use, guessed, is_used, offered, settled, table_of
+from .metrics import (
+    LAYOUTS,
+    Layout,
+    MadeOf,
+    columns_in_use,
+    guessed,
+    is_used,
+    named_classes,
+    offered,
+    settled,
+    table_of,
+)
 from .recognised import (
     Split,
     blank_rows,
@@ -124,7 +135,8 @@ class Rows:
             columns, images, said = _gathered(self, made_of, row)
             notes |= dict.fromkeys(said)
             streamed = any(isinstance(column, Streamed) for column in columns.values())
-            facts, names = facts_of(self.layout, _batches(_SMALL, columns)), self._classes(made_of)
+            facts = facts_of(self.layout, partial(_batches, _SMALL, columns))
+            names = self._classes(made_of)
             change = partial(recognised, self.layout, names=names, facts=facts)
             models[name] = columns if streamed else change(columns)
             said_of |= dict.fromkeys(sentences_of(self.layout, columns, names, facts))
@@ -319,7 +331,7 @@ def settle(
     layout = LAYOUTS[metric]
     tables = [*tables, *[Table({})] * (layout.inputs - len(tables))]
     if layout.of_logits and guess:
-        tables = [with_scores_of_logits(tables[0]), *tables[1:]]
+        tables = [with_scores_of_logits(tables[0], named_classes(layout, tables[0])), *tables[1:]]
     offers = offered(layout, tables)
     guesses = guessed(layout, tables) if guess else {name: [] for name in layout.names}
     made_of = (

@@ -91,10 +91,22 @@ CASES = {
         "accuracyk", {"x.csv": NAMED}, TOPK, "references are names of the columns of class scores"
     ),
     "names of classes, one unknown": Case("openauc", {"x.csv": OPEN_TABLE}, OPEN),
+    "names of classes, without scores": Case(
+        "openauc",
+        {"x.csv": NAMED.replace("fox\n", "unknown\n")},
+        "msp of cat … fox",
+        choices={"columns": {"open_scores": ["nothing"]}},
+    ),
+    "ids of classes, unknown below 0": Case(
+        "ood_bench",
+        {"x.csv": "msp,label\n0.9,0\n0.2,-1\n0.7,3\n0.8,-1\n"},
+        OOD,
+        "references are class ids, of which those below 0 are unknown",
+    ),
     "a name that is no class": Case(
         "accuracyk",
         {"x.csv": NAMED.replace("fox\n", "elk\n")},
-        "references: expected names of the columns of scores, cat, dog, fox, got 'elk'",
+        "references: expected names of the columns of scores, cat, dog, fox, or a word for unknown, got 'elk'",
     ),
     "classes from 1": Case(
         "accuracyk",
