@@ -165,7 +165,7 @@ def confusions(errors: BoxErrors) -> list[Matrix]:
             [*map(errors.name, columns)],
             counts,
             ("unknown object", "called"),
-            f"{every:,} unknown objects" if every == shown else f"{shown:,} of {every:,} unknown objects called known",
+            f"{shown:,} of {every:,} unknown objects called known" if every > shown else f"{every:,} objects",
             shares=False,
         )
     ]
@@ -250,6 +250,8 @@ def decisions(computed: Computed) -> Decisions:
     above = np.nextafter(levels.below, np.inf, where=np.isfinite(levels.below), out=levels.below.copy())
     sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
     tp, fp, fn = (np.asarray(levels.counts[f"{name}_known"]) for name in ("TP", "FP", "FN"))
+    counts_all = computed.options["protocol"] == "owod" or computed.options["count_background"]
+    called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
     return Decisions(
         thresholds=[plain_threshold(low, high) for low, high in zip(above.tolist(), levels.ends.tolist())],
         ends=levels.ends.tolist(),
@@ -260,13 +262,13 @@ def decisions(computed: Computed) -> Decisions:
         },
         table={
             **{f"{side} objects": {"found": f"TP_{side}", "not found": f"FN_{side}"} for side in sides},
-            **{f"boxes called {side}": {"right": f"TP_{side}", "wrong": f"FP_{side}"} for side in sides},
+            **{called[side]: {"right": f"TP_{side}", "wrong": f"FP_{side}"} for side in sides},
         },
         presets={"every box": 0, "best F1 of known objects": last_best(2 * tp / np.maximum(2 * tp + fp + fn, 1))},
         rule="boxes of confidence >",
         values={name: column for name, column in levels.values.items() if name in computed.results},
         shares=["U-Recall"],
-        roles={row: side for side in sides for row in (f"{side} objects", f"boxes called {side}")},
+        roles={row: "right" for side in sides for row in (f"{side} objects", called[side])},
         note="; ".join(filter(None, [_matched_otherwise(computed), levels.note])),
     )
 

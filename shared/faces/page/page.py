@@ -455,7 +455,7 @@ class Page:
         )
         props: dict[str, Any] = {
             "data": {"value": card},
-            "error": view.said(seen.error),
+            "error": view.said(seen.error, "note" if source and source.lacks_an_input else "error"),
             "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": wanted.leave_out},
             "flip": {"visible": bool(seen.flipped)},
         }

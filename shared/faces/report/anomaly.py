@@ -335,14 +335,14 @@ def up_to(points: Sequence[tuple[float, float]], reach: float) -> list[tuple[flo
 
 def _scores_card(group: str, model: Model) -> list[Block]:
     """A histogram of the scores of normal and anomalous images with the threshold; empty if images are not judged."""
-    threshold = model.threshold(group, "image")
-    if threshold is None:
+    if model.threshold(group, "image") is None:
         return []
     sides = [
         (name, role, as_side(np.asarray([image.score for image in model.images(group, anomalous)], np.float64)))
         for name, role, anomalous in (("normal", "known", False), ("anomalous", "unknown", True))
     ]
     drawn = histogram("Scores of images", "score of an image", sides)
+    threshold = _as_number(model.threshold_text(group))  # as the text beside it says
     drawing = frame.chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
     return [frame.card(drawing, title=drawn.title)]
 
@@ -506,9 +506,13 @@ def score_beside(score: float, threshold: str) -> str:
     >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(-1e-9, "−∞")
     ('12.6', '0.30004', '−1e−09')
     """
-    at = float(threshold.replace("−", "-").replace("∞", "inf"))
+    at = _as_number(threshold)
     texts = (f"{score:.{digits}g}" for digits in range(3, 18))
     return typographic(next((text for text in texts if (float(text) > at) == (score > at)), repr(score)))
+
+
+def _as_number(threshold: str) -> float:
+    return float(threshold.replace("−", "-").replace("∞", "inf"))
 
 
 def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:

@@ -46,7 +46,7 @@ _SUFFIXES = (*TXT, *XML, *YAML, *_OBJECTS, ".zip")
 NAMES = "names"
 RELATIVE = (
     "No images say how large they are: boxes are compared in fractions of the image, and the images are those that have"
-    " a file of labels or of predictions. Say where the images are (images, the command's --images) for pixels."
+    " a file of labels or of predictions. Say where the images are (images=, --images) for pixels."
 )
 
 
