@@ -164,7 +164,7 @@ def confusions(errors: BoxErrors) -> list[Matrix]:
             [*map(errors.name, rows)],
             [*map(errors.name, columns)],
             counts,
-            ("unknown object", "called"),
+            ("object", "called"),
             f"{shown:,} of {every:,} unknown objects called known" if every > shown else f"{every:,} objects",
             shares=False,
         )
