@@ -216,7 +216,7 @@ $(VENV)/installed-demo-anomaly: $(VENV)/installed-demo
 
 $(VENV)/installed: $(VENV)/installed-demo
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,test,lint]'
-	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt XCurve oodeel
+	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt MAPIE XCurve oodeel
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed-demo
