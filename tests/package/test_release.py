@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import subprocess
 from importlib.metadata import version
@@ -26,7 +27,12 @@ def test_the_version() -> None:
     stated = config()["metadata"]["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == stated == version("openworld-metrics") == VERSION
-    assert citation["license"] == config()["metadata"]["license"]
+    archive = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert archive["version"] == stated
+    assert citation["license"] == archive["license"] == config()["metadata"]["license"]
+    assert archive["keywords"] == citation["keywords"]
+    newest = re.findall(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[0]
+    assert newest == (stated, str(citation["date-released"]))
 
 
 def test_the_changelog() -> None:
