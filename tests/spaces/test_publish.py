@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterable
+from importlib import metadata
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -321,10 +322,18 @@ def test_upload(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def upload_folder(self, **kwargs: Any) -> None:
             calls.append(kwargs)
 
+        def create_tag(self, *args: Any, **kwargs: Any) -> None:
+            calls.append((args, kwargs))
+
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     assert publish.upload(folder, "someone") == "https://huggingface.co/spaces/someone/openauc"
     assert calls[0] == (("someone/openauc",), {"repo_type": "space", "space_sdk": "gradio", "exist_ok": True})
     assert calls[1]["folder_path"] == folder
+    version = metadata.version("openworld-metrics")
+    assert calls[2] == (
+        ("someone/openauc",),
+        {"tag": f"openworld-{version}", "repo_type": "space", "exist_ok": True},
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--namespace", "x"], ["nothing", "--namespace", "x"], ["openauc"]])
