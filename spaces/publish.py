@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_card
-from layout import PACKAGE, check_contents, check_target, contents, tracked, untracked, write
+from layout import PACKAGE, add_address, check_contents, check_target, contents, tracked, untracked, write
 from openworld_metrics.metric.signature import VERSION
 from sync import metric_folders, sync
 
@@ -57,6 +57,7 @@ def main() -> int:
             print(f"{folder.name}: left out: {name}, which git does not track", file=sys.stderr)
     for folder in chosen:
         written = write(folder, package, where)
+        add_address(written, f"https://huggingface.co/spaces/{arguments.namespace}/{folder.name}")
         if arguments.dry_run:
             print(f"{arguments.namespace}/{folder.name}: would upload {written.relative_to(ROOT)}")
             own = [name for name in contents(folder, package) if not name.startswith(f"{PACKAGE}/")]
