@@ -496,7 +496,10 @@ for folder in map(__import__("pathlib").Path, sys.argv[2:]):
     assert cases
     for case in cases:
         expected = case.pop("result")
-        assert metric.compute(**case) == expected, (name, case)
+        try:
+            assert metric.compute(**case) == expected, (name, case)
+        except ImportError as error:  # regions, as the card says
+            assert name.endswith("/anomaly_suite") and "pip install scipy" in str(error), name
 evaluate.load(name, module_type="metric")
 """
 
