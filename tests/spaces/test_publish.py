@@ -187,10 +187,10 @@ def test_dry_run_writes_the_folders(
         ours = dict(sorted(ours.items()))
         copied = {f"openworld_metrics/{file}": (project / "shared" / file).read_bytes() for file in package}
         written = files_in(space)
-        for file in (f"{name}.py", "README.md"):  # where the Space is
-            address = f"https://huggingface.co/spaces/someone/{name}"
-            assert [line for line in written[file].decode().splitlines() if address in line]
-            ours[file] = written[file]
+        address = f"https://huggingface.co/spaces/someone/{name}".encode()
+        for filled in (f"{name}.py", "README.md"):  # with where the Space is
+            assert address in written[filled]
+            ours[filled] = written[filled]
         assert written == {**ours, **copied}
         listed = "".join(f"    {file}\n" for file in ours)
         assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
