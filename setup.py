@@ -25,6 +25,7 @@ class BuildWithoutKernels(build_py):
             for kernel in Path(self.build_lib).glob("openworld_metrics/metrics/*/_kernel.py"):
                 kernel.unlink()  # it may be a link
                 kernel.write_text(KERNEL, encoding="utf-8")
+                kernel.with_name("tests.py").unlink()
 
 
 readme = (Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8")

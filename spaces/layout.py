@@ -1,7 +1,8 @@
 """The layout of a Space: the files of a metric's folder, and a copy of the package, from which app.py serves the page.
 
     <name>.py  _kernel.py        loaded by evaluate
-    README.md                    the card
+    README.md  thumbnail.jpg     the card, and the picture beside a link
+    tests.py                     examples with their results
     app.py  requirements.txt     run and installed by the Hub
     examples/                    the data and the answers of the page's example, and their credits
     metrics/                     script and example of the metric that shares the page, if there is one
@@ -74,7 +75,7 @@ def check_contents(folder: Path, package: Path) -> Iterator[str]:
         yield f"{folder.name}: expected a git repository, since a Space gets the files that git tracks: {reason}"
         return
     credits = {"examples/CREDITS.md"} if any(name.startswith("examples/") for name in files) else set()
-    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED, *credits} - set(files)):
+    for name in sorted({f"{folder.name}.py", "README.md", "thumbnail.jpg", *GENERATED, *credits} - set(files)):
         yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
     for name, path in files.items():
         link = next((place for place in _places(path, name) if place.is_symlink()), None)
@@ -106,3 +107,17 @@ def write(folder: Path, package: Path, where: Path) -> Path:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target / name)
     return target
+
+
+def add_address(space: Path, address: str) -> None:
+    """Write where a Space is into its script and its card: homepage, code, and thumbnail."""
+    for path, line, more in (
+        (
+            space / f"{space.name}.py",
+            '            license="Apache-2.0",\n',
+            f'            homepage="{address}",\n            codebase_urls=["{address}/tree/main"],\n',
+        ),
+        (space / "README.md", "pinned: false\n", f"thumbnail: {address}/resolve/main/thumbnail.jpg\n"),
+    ):
+        before, after = path.read_text(encoding="utf-8").split(line)
+        path.write_text(f"{before}{line}{more}{after}", encoding="utf-8")

@@ -3,8 +3,9 @@
     python spaces/publish.py openauc --namespace ORG              check, then upload to ORG/openauc
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write the upload to dist/spaces instead
 
-A Space gets the files of the folder and of the package that git tracks (see layout.py). Before an upload, and with
---resolve, pip checks that the index has all of requirements.txt. Uploading needs a login (`hf auth login`).
+A Space gets the files of the folder and of the package that git tracks (see layout.py), and the tag openworld-VERSION.
+Before an upload, and with --resolve, pip checks that the index has all of requirements.txt. Uploading needs a login
+(`hf auth login`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_card
-from layout import PACKAGE, check_contents, check_target, contents, tracked, untracked, write
+from layout import PACKAGE, add_address, check_contents, check_target, contents, tracked, untracked, write
+from openworld_metrics.metric.signature import VERSION
 from sync import metric_folders, sync
 
 ROOT = Path(__file__).resolve().parent.parent
+# never "v" and a number: evaluate's loader first asks a Space for the tag "v" + evaluate's own version
+TAG = f"openworld-{VERSION}"
 UNREACHABLE = re.compile(r"Temporary failure|ConnectionError|ConnectTimeout|Name or service|from versions: none")
 
 
@@ -53,6 +57,7 @@ def main() -> int:
             print(f"{folder.name}: left out: {name}, which git does not track", file=sys.stderr)
     for folder in chosen:
         written = write(folder, package, where)
+        add_address(written, f"https://huggingface.co/spaces/{arguments.namespace}/{folder.name}")
         if arguments.dry_run:
             print(f"{arguments.namespace}/{folder.name}: would upload {written.relative_to(ROOT)}")
             own = [name for name in contents(folder, package) if not name.startswith(f"{PACKAGE}/")]
@@ -82,12 +87,14 @@ def unresolved(folders: list[Path]) -> Iterator[str]:
 
 
 def upload(folder: Path, namespace: str) -> str:
-    """Create the Space if there is none, replace its files by the folder's, and return its address."""
+    """Create the Space if there is none, replace its files by the folder's, tag them, and return its address."""
     from huggingface_hub import HfApi
 
     api, repo = HfApi(), f"{namespace}/{folder.name}"
     api.create_repo(repo, repo_type="space", space_sdk="gradio", exist_ok=True)
     api.upload_folder(repo_id=repo, repo_type="space", folder_path=folder, delete_patterns="*")
+    # a tag that is there stays where it is, since users load by it
+    api.create_tag(repo, tag=TAG, repo_type="space", exist_ok=True)
     return f"https://huggingface.co/spaces/{repo}"
 
 

@@ -76,5 +76,6 @@ class Accuracyk(Evaluated, Core, evaluate.Metric):
                 datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **references}),
                 datasets.Features({"predictions": datasets.Sequence(datasets.Value("int64")), **references}),
             ],
+            license="Apache-2.0",
             reference_urls=["https://papers.nips.cc/paper/2015/hash/0336dcbab05b9d5ad24f4333c7658a0e-Abstract.html"],
         )

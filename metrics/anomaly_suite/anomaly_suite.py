@@ -144,6 +144,7 @@ class AnomalySuite(Evaluated, Core, evaluate.Metric):
                     "references": datasets.Sequence(datasets.Sequence(datasets.Value("uint8"))),
                 }
             ),
+            license="Apache-2.0",
             reference_urls=[
                 "https://doi.org/10.1007/s11263-020-01400-4",
                 "https://arxiv.org/abs/2207.14315",

@@ -72,5 +72,6 @@ class Autkc(Evaluated, Core, evaluate.Metric):
                     "references": datasets.Value("int64"),
                 }
             ),
+            license="Apache-2.0",
             reference_urls=["https://arxiv.org/abs/2209.01398"],
         )

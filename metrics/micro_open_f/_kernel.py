@@ -1936,7 +1936,7 @@ def _counts(state: State) -> np.ndarray:
 # ---- metric/signature.py ---------------------------------------------------------------------------------------------
 # The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 _NO_DEFAULT = object()  # the default of an option that has none
 
 

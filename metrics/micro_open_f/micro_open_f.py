@@ -82,5 +82,6 @@ class MicroOpenF(Evaluated, Core, evaluate.Metric):
                 datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **columns}),
                 datasets.Features({"predictions": datasets.Value("int64"), **columns}),
             ],
+            license="Apache-2.0",
             reference_urls=["https://doi.org/10.1007/s10994-016-5610-8", "https://arxiv.org/abs/2210.13458"],
         )

@@ -106,5 +106,6 @@ class OodBench(Evaluated, Core, evaluate.Metric):
             features=datasets.Features(
                 {"predictions": datasets.Value("float64"), "references": datasets.Value("int64")}
             ),
+            license="Apache-2.0",
             reference_urls=["https://arxiv.org/abs/1610.02136", "https://arxiv.org/abs/1706.02690"],
         )

@@ -108,5 +108,6 @@ class Openauc(Evaluated, Core, evaluate.Metric):
                 datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **columns}),
                 datasets.Features({"predictions": datasets.Value("int64"), **columns}),
             ],
+            license="Apache-2.0",
             reference_urls=["https://arxiv.org/abs/2210.13458", "https://arxiv.org/abs/2110.06207"],
         )

@@ -117,5 +117,6 @@ class OpensetDetection(Evaluated, Core, evaluate.Metric):
                 datasets.Features({"predictions": {**boxes, **scores}, "references": boxes}),
                 datasets.Features({"predictions": {**boxes, **scores}, "references": {**boxes, **ignored}}),
             ],
+            license="Apache-2.0",
             reference_urls=["https://arxiv.org/abs/2103.02603"],
         )

@@ -189,7 +189,7 @@ class Metric:
 
         >>> from openworld_metrics import OODBench
         >>> OODBench(metrics="tpr", threshold=0.5).signature
-        'ood_bench|threshold:0.5|v0.1.0'
+        'ood_bench|threshold:0.5|v0.2.0'
         """
         return str(signed(self, self.loaded_options)["signature"])
 

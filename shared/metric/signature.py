@@ -1,6 +1,6 @@
 """The signature of a number: the metric, the options that move it and differ from their defaults, and the version.
 
-    openset_detection|known_classes:0,1|protocol:owod|v0.1.0
+    openset_detection|known_classes:0,1|protocol:owod|v0.2.0
 
 Results with equal signatures can be compared, whatever the order of their samples, their batches and their device.
 Source: Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018.
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..arrays.checks import plain_value
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 _NO_DEFAULT = object()  # the default of an option that has none
 
 

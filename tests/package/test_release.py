@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import subprocess
 from importlib.metadata import version
@@ -26,7 +27,12 @@ def test_the_version() -> None:
     stated = config()["metadata"]["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == stated == version("openworld-metrics") == VERSION
-    assert citation["license"] == config()["metadata"]["license"]
+    archive = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert archive["version"] == stated
+    assert citation["license"] == archive["license"] == config()["metadata"]["license"]
+    assert archive["keywords"] == citation["keywords"]
+    newest = re.findall(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[0]
+    assert newest == (stated, str(citation["date-released"]))
 
 
 def test_the_changelog() -> None:
@@ -58,9 +64,9 @@ def test_the_workflow_calls_the_makefile() -> None:
 
 def test_actions_are_pinned_by_commit() -> None:
     """A tag may be moved to other code; the version is said beside the commit."""
-    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    used = re.findall(r"uses: (.*)", text)
-    assert used
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    used = [name for text in texts for name in re.findall(r"uses: ([^.].*)", text)]
+    assert len(used) > 5
     assert [line for line in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
 
 
@@ -94,3 +100,16 @@ def test_nobody_is_told_to_install_a_package_that_is_not_there() -> None:
     """openworld-metrics is not on PyPI, where another project may take the name."""
     git = ["git", "grep", "-nEI", "pip install (-[^ ]+ )*[\"']?openworld", "--", ":!tests"]
     assert subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""
+
+
+def test_the_recipe_for_conda() -> None:
+    text = (ROOT / "packaging" / "recipe.yaml").read_text(encoding="utf-8")
+    recipe, stated = yaml.safe_load(text), config()
+    lowest = recipe["context"]["python_min"]
+    assert recipe["context"]["version"] == stated["metadata"]["version"]
+    assert f">={lowest}" == stated["options"]["python_requires"]
+    python, *run = recipe["requirements"]["run"]
+    assert python == "python >=${{ python_min }}"
+    assert [line.replace(" ", "") for line in run] == stated["options"]["install_requires"].split()
+    assert recipe["build"]["python"]["entry_points"][0] in stated["options.entry_points"]["console_scripts"]
+    assert recipe["about"]["license"] == stated["metadata"]["license"]

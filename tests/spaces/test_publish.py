@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable, Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import metadata
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -173,14 +178,20 @@ def test_dry_run_writes_the_folders(
     for name in openworld_metrics.METRICS:
         space, folder = project / "dist" / "spaces" / name, project / "metrics" / name
         ours = {file: (folder / file).read_bytes() for file in layout.tracked(folder)}
-        assert {file for file in ours if "/" not in file} == {f"{name}.py", "README.md", *sync.GENERATED}
+        beside_it = {f"{name}.py", "README.md", "thumbnail.jpg", *sync.GENERATED}
+        assert {file for file in ours if "/" not in file} == beside_it
         for other in {*siblings(name)} - {name}:  # whose page this one has, too
             beside = project / "metrics" / other
             files = [file for file in layout.tracked(beside) if file == f"{other}.py" or file.startswith("examples/")]
             ours |= {f"metrics/{other}/{file}": (beside / file).read_bytes() for file in files}
         ours = dict(sorted(ours.items()))
         copied = {f"openworld_metrics/{file}": (project / "shared" / file).read_bytes() for file in package}
-        assert files_in(space) == {**ours, **copied}
+        written = files_in(space)
+        address = f"https://huggingface.co/spaces/someone/{name}".encode()
+        for filled in (f"{name}.py", "README.md"):  # with where the Space is
+            assert address in written[filled]
+            ours[filled] = written[filled]
+        assert written == {**ours, **copied}
         listed = "".join(f"    {file}\n" for file in ours)
         assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
     assert printed.out.count(f"    openworld_metrics/, {len(package)} files\n") == len(openworld_metrics.METRICS)
@@ -321,10 +332,18 @@ def test_upload(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def upload_folder(self, **kwargs: Any) -> None:
             calls.append(kwargs)
 
+        def create_tag(self, *args: Any, **kwargs: Any) -> None:
+            calls.append((args, kwargs))
+
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     assert publish.upload(folder, "someone") == "https://huggingface.co/spaces/someone/openauc"
     assert calls[0] == (("someone/openauc",), {"repo_type": "space", "space_sdk": "gradio", "exist_ok": True})
     assert calls[1]["folder_path"] == folder
+    version = metadata.version("openworld-metrics")
+    assert calls[2] == (
+        ("someone/openauc",),
+        {"tag": f"openworld-{version}", "repo_type": "space", "exist_ok": True},
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--namespace", "x"], ["nothing", "--namespace", "x"], ["openauc"]])
@@ -429,6 +448,86 @@ def test_scripts_load_where_nothing_but_their_requirements_is_installed(
         environment = clean_environment(tmp_path)
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
         assert done.stdout.splitlines() == ["None", *(repr(spaces[n].expected) for n in names)], done.stderr
+
+
+class Mirror(BaseHTTPRequestHandler):
+    """The addresses of the Hub that evaluate asks for, of the Spaces in a folder."""
+
+    spaces: Path
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        place = re.fullmatch(r"/spaces/someone/(\w+)/resolve/([\w.-]+)/(\w+\.py)", self.path)
+        path = self.spaces / place[1] / place[3] if place else self.spaces / "none"
+        self.asked.append(self.path)
+        if self.path.startswith("/api/spaces?filter=metric"):
+            content = json.dumps([{"id": f"someone/{space.name}", "likes": 0} for space in self.spaces.iterdir()])
+        elif path.is_file() and place and place[2] in ("main", publish.TAG):
+            content = path.read_text(encoding="utf-8")
+        else:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("ETag", f'"{hash(content)}"')
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content.encode())
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+FROM_THE_HUB = """
+import importlib.util, json, runpy, sys
+import evaluate
+assert not [name for name in ("openworld_metrics", "scipy", "array_api_compat") if importlib.util.find_spec(name)]
+listed = evaluate.list_evaluation_modules("metric")
+for folder in map(__import__("pathlib").Path, sys.argv[2:]):
+    name = f"someone/{folder.name}"
+    assert name in listed, listed
+    metric = evaluate.load(name, module_type="metric", revision=sys.argv[1])
+    assert metric.license == "Apache-2.0"
+    assert metric.homepage == f"https://huggingface.co/spaces/{name}", metric.homepage
+    assert metric.codebase_urls == [f"{metric.homepage}/tree/main"]
+    cases = runpy.run_path(str(folder / "tests.py"))["test_cases"]
+    assert cases
+    for case in cases:
+        expected = case.pop("result")
+        try:
+            assert metric.compute(**case) == expected, (name, case)
+        except ImportError as error:  # regions, as the card says
+            assert name.endswith("/anomaly_suite") and "pip install scipy" in str(error), name
+evaluate.load(name, module_type="metric")
+"""
+
+
+def test_spaces_load_from_the_hub_by_a_tag(
+    project: Path, environment_of: Callable[[Path], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As dry runs have written them, where evaluate alone is installed, with the cases of tests.py.
+
+    Without a revision, evaluate first asks for the tag "v" + its own version, which a Space of ours never has.
+    """
+    monkeypatch.setattr(publish, "ROOT", project)
+    assert run(monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
+    monkeypatch.setattr(Mirror, "spaces", project / "dist" / "spaces", raising=False)
+    (tmp_path / "alone.txt").write_text("evaluate\n")
+    folders = [project / "dist" / "spaces" / name for name in openworld_metrics.METRICS]
+    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        environment = {**clean_environment(tmp_path), "HF_ENDPOINT": address, "HF_UPDATE_DOWNLOAD_COUNTS": "FALSE"}
+        command = [environment_of(tmp_path / "alone.txt"), "-c", FROM_THE_HUB, publish.TAG, *map(str, folders)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    assert not re.match("v[0-9]", publish.TAG)
+    revisions = [path.split("/")[5] for path in Mirror.asked if path.startswith("/spaces/")]
+    own = f"v{metadata.version('evaluate')}"
+    assert [*dict.fromkeys(revisions)] == [publish.TAG, own, "main"]
 
 
 @every_metric
