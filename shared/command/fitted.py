@@ -7,7 +7,7 @@
       "promise": "At most 0.1 % of the pixels of these images exceed the threshold.",
       "threshold": {"can": 0.31, "vial": 0.27},
       "fitted_on": {"maps": "validation", "images": {"can": 45, "vial": 50}},
-      "signature": "threshold|rule:fpr:0.001|v0.1.0"
+      "signature": "threshold|rule:fpr:0.001|v0.2.0"
     }
 
 A threshold is a number, or numbers by category; ±inf is "Infinity" or "-Infinity".
