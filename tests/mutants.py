@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import argparse
 import ast
+import multiprocessing
 import os
 import queue
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 from collections import defaultdict
@@ -38,6 +39,9 @@ OF_ALL_METRICS = (
 SCRIPTS_IMPORT = (
     "from openworld_metrics.metric.evaluate_adapter import Evaluated\nfrom openworld_metrics.public import *\n"
 )
+# libraries that tests import in seconds, and each run of tests has from the start
+LIBRARIES = ["pytest", "hypothesis", "scipy.stats", "sklearn.metrics", "numba", "torch", "pyarrow", "evaluate", "click"]
+FORKS = multiprocessing.get_context("forkserver")
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -135,28 +139,43 @@ def copy_of_the_tree(folder: Path) -> Path:
     return copy
 
 
-def tests_of(room: str, copy: Path) -> list[str]:
-    """Paths of tests in a copy, those of a room first."""
-    laws = [f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS] if room in KERNEL else []
-    own = [] if room == "metric" else [f"tests/{room}"]
-    return [*own, *(path for path in laws if (copy / path).is_file()), *(["tests/metric"] if room == "metric" else [])]
+def tests_of(room: str) -> list[list[str]]:
+    """Paths of the tests of a room, and of those of all metrics for a room of the kernel."""
+    laws = [f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS]
+    return [laws, ["tests/metric"]] if room == "metric" else [[f"tests/{room}"], *([laws] if room in KERNEL else [])]
+
+
+def run_pytest(copy: Path, arguments: list[str], output: Path) -> None:
+    """Run tests of a copy in a process of its own, which has imported nothing of the package."""
+    os.setsid()
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = str(copy.parent / "site")
+    sys.path[:] = [str(copy.parent / "site"), *(path for path in sys.path if not path.startswith(str(ROOT / "tests")))]
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
+    import pytest
+
+    code = int(pytest.main(arguments))
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def failure(copy: Path, tests: Sequence[str], seconds: int) -> str:
     """The first test that fails on a copy, "time", or "" if all pass."""
-    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--tb", "no"]
-    command = [*pytest, "--hypothesis-profile", "first failure", "--hypothesis-seed", "0", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy.parent / "site")}
-    try:
-        run = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
+    arguments = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--tb", "no", "--hypothesis-seed", "0"]
+    arguments += ["--hypothesis-profile", "first failure", "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]
+    output = copy.parent / "output"
+    run = FORKS.Process(target=run_pytest, args=(copy, arguments, output))
+    run.start()
+    run.join(seconds)
+    if run.exitcode is None:
+        os.killpg(run.pid or 0, signal.SIGKILL)
         return "time"
-    if run.returncode not in (0, 1, 2):  # neither all passed, nor a test failed, nor a module could not be imported
-        raise RuntimeError(run.stdout + run.stderr)
-    failures = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "" if run.returncode == 0 else (failures or ["an error"])[0][:120]
+    text = output.read_text(encoding="utf-8", errors="replace")
+    if run.exitcode not in (0, 1, 2):  # neither all passed, nor a test failed, nor a module could not be imported
+        raise RuntimeError(f"exit code {run.exitcode}: {text}")
+    failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "" if run.exitcode == 0 else (failures or [text[-2000:] or "an error"])[0]
 
 
 def killed(one: Mutant, copy: Path, seconds: int) -> str:
@@ -164,7 +183,7 @@ def killed(one: Mutant, copy: Path, seconds: int) -> str:
     original = (copy / one.path).read_bytes()
     (copy / one.path).write_text(one.text, encoding="utf-8")
     try:
-        return failure(copy, tests_of(one.room, copy), seconds)
+        return next((by for tests in tests_of(one.room) if (by := failure(copy, tests, seconds))), "")
     finally:
         (copy / one.path).write_bytes(original)
 
@@ -179,7 +198,10 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     outcomes: dict[str, list[bool]] = defaultdict(list)
+    FORKS.set_forkserver_preload(LIBRARIES)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
+        os.environ |= {"HF_MODULES_CACHE": f"{folder}/modules", "HF_METRICS_CACHE": f"{folder}/metrics"}
+        os.environ["HF_HUB_OFFLINE"] = "1"
         copies: queue.Queue[Path] = queue.Queue()
         for number in range(options.processes):
             copies.put(copy_of_the_tree(Path(folder) / str(number)))
@@ -193,7 +215,7 @@ def main() -> int:
 
         rooms = options.rooms or ROOMS
         first = copies.queue[0]
-        tests = dict.fromkeys(test for room in rooms for test in tests_of(room, first))
+        tests = dict.fromkeys(path for room in rooms for paths in tests_of(room) for path in paths)
         if broken := failure(first, ["--collect-only", *tests], options.seconds):
             raise SystemExit(f"expected tests that can be collected from a copy, got {broken}")
         list(pool.map(outcome, mutants(rooms, options.number, options.seed)))

@@ -120,3 +120,9 @@ def test_groups_intervals_and_comparisons(name: str, seed: int) -> None:
             assert results[f"{key}_low"] <= results[f"{key}_high"]
             at = same["key"].index(key)
             assert (same["difference"][at], same["p_value"][at]) == (0.0, 1.0)
+
+
+@each_addition
+def test_all_that_is_added_is_better_if_higher(name: str) -> None:
+    results: dict[str, Any] = metric(name).summary(**ADDITIONS[name].draw(0)).results
+    assert all(results[key].higher for key in ADDITIONS[name].keys)
