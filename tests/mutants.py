@@ -30,7 +30,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("arrays", "ranking", "metric", "classification", "open_set", "ood", "anomaly", "detection")
 ROOMS = (*KERNEL, "reading", "answers")
-# laws, references and literals of all metrics, those that find most first
+# tests of all metrics, those that find most first
 OF_ALL_METRICS = (
     *("golden", "references", "literals", "laws", "errors", "verbs", "groups", "states", "counts", "counted_rows"),
     *("prepared", "per_sample", "thresholds"),
@@ -140,8 +140,8 @@ def copy_of_the_tree(folder: Path) -> Path:
 
 
 def tests_of(room: str) -> list[list[str]]:
-    """Paths of the tests of a room, and of those of all metrics for a room of the kernel."""
-    laws = [f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS]
+    """Paths of the tests of a room and, for one of the kernel, of those of all metrics and of compiled loops."""
+    laws = ["tests/arrays/test_compiled.py", *(f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS)]
     return [laws, ["tests/metric"]] if room == "metric" else [[f"tests/{room}"], *([laws] if room in KERNEL else [])]
 
 
