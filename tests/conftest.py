@@ -16,11 +16,13 @@ os.environ.setdefault("HF_METRICS_CACHE", tempfile.mkdtemp(prefix="openworld-met
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # on a busy machine an example may take any time; before tests are imported, whose own settings begin from these
 settings.register_profile("any time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any time")
+# for mutants.py: a failure need not become small
+settings.register_profile("first failure", deadline=None, phases=(Phase.explicit, Phase.generate))
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parent.parent

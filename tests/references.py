@@ -179,28 +179,33 @@ def auroc(positives: Scores, negatives: Scores) -> Fraction:
 
 
 def decisions(positives: Scores, negatives: Scores) -> list[tuple[float, int, int]]:
-    """Threshold, TP and FP at every distinct score in descending order; positive iff score ≥ threshold."""
+    """Threshold, TP and FP at every distinct score in descending order, and at −inf; positive iff score > threshold."""
     return [
-        (t, sum(p >= t for p in positives), sum(n >= t for n in negatives))
-        for t in sorted({*positives, *negatives}, reverse=True)
+        (t, sum(p > t for p in positives), sum(n > t for n in negatives))
+        for t in [*sorted({*positives, *negatives}, reverse=True), -math.inf]
     ]
 
 
 def average_precision(positives: Scores, negatives: Scores) -> Fraction:
     area, before = Fraction(0), 0
     for _, tp, fp in decisions(positives, negatives):
-        area += Fraction(tp - before, len(positives)) * Fraction(tp, tp + fp)
+        area += Fraction(tp - before, len(positives)) * ratio(tp, tp + fp)
         before = tp
     return area
 
 
 def aupr(positives: Scores, negatives: Scores) -> Fraction:
     points = [(Fraction(0), Fraction(1))]
-    points += [(Fraction(tp, len(positives)), Fraction(tp, tp + fp)) for _, tp, fp in decisions(positives, negatives)]
+    points += [
+        (Fraction(tp, len(positives)), Fraction(tp, tp + fp))
+        for _, tp, fp in decisions(positives, negatives)
+        if tp + fp
+    ]
     return sum(((r1 - r0) * (p0 + p1) / 2 for (r0, p0), (r1, p1) in pairwise(points)), Fraction())
 
 
 def f1_max(positives: Scores, negatives: Scores) -> tuple[Fraction, float]:
+    """The highest F1, and the highest threshold that gives it."""
     scored = [(Fraction(2 * tp, tp + fp + len(positives)), t) for t, tp, fp in decisions(positives, negatives)]
     return max(scored)
 
@@ -208,7 +213,7 @@ def f1_max(positives: Scores, negatives: Scores) -> tuple[Fraction, float]:
 def operating_point(positives: Scores, negatives: Scores, rate: str, bounded: str, bound: Fraction) -> Fraction:
     num_positives, num_negatives = len(positives), len(negatives)
     reached = []
-    for tp, fp in [(0, 0), *((tp, fp) for _, tp, fp in decisions(positives, negatives))]:
+    for _, tp, fp in decisions(positives, negatives):
         rates = {"tpr": Fraction(tp, num_positives), "fpr": Fraction(fp, num_negatives)}
         rates |= {"fnr": 1 - rates["tpr"], "tnr": 1 - rates["fpr"]}
         if rates[bounded] >= bound if bounded in ("tpr", "tnr") else rates[bounded] <= bound:
@@ -251,11 +256,10 @@ def selective(errors: Scores, right: Scores, name: str) -> Fraction:
 
 
 def roc(positives: Scores, negatives: Scores) -> list[tuple[Fraction, Fraction]]:
-    """FPR and TPR at each distinct score, from nothing on."""
-    points = [
+    """FPR and TPR at each threshold, from nothing on."""
+    return [
         (Fraction(fp, len(negatives)), Fraction(tp, len(positives))) for _, tp, fp in decisions(positives, negatives)
     ]
-    return [(Fraction(), Fraction()), *points]
 
 
 def equal_error_rate(positives: Scores, negatives: Scores) -> Fraction:
@@ -343,7 +347,7 @@ def ood_bench(
         elif name == "aupr_in":
             results[name] = average_precision([-s for s in ind], [-s for s in ood])
         elif name == "detect_acc":
-            right = [len(ind), *(tp + len(ind) - fp for _, tp, fp in decisions(ood, ind))]
+            right = [tp + len(ind) - fp for _, tp, fp in decisions(ood, ind)]
             results[name] = Fraction(max(right), len(ood) + len(ind))
         else:
             results[name] = operating_point(*sides, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
@@ -432,16 +436,17 @@ def anomaly_suite(
     results: Results = {}
     for level in levels:
         best, threshold = f1_max(*sides[level])
-        lower = [-math.inf, *(s for side in sides[level] for s in side if s < threshold)]
         results |= {
             f"{level}_auroc": auroc(*sides[level]),
             f"{level}_ap": average_precision(*sides[level]),
             f"{level}_aupr": aupr(*sides[level]),
             f"{level}_f1_max": best,
-            f"{level}_f1_max_threshold": max(lower),
+            f"{level}_f1_max_threshold": threshold,
         }
         if level == "pixel":
-            results["pixel_iou_max"] = best / (2 - best)
+            results["pixel_iou_max"] = max(
+                Fraction(tp, len(anomalous) + fp) for _, tp, fp in decisions(anomalous, normal)
+            )
         for name in points:
             rate, bound, bounded = re.fullmatch("([a-z]+)(.*\\d)([a-z]+)", name).groups()  # type: ignore[union-attr]
             results[f"{level}_{name}"] = operating_point(
@@ -451,10 +456,10 @@ def anomaly_suite(
             results |= of_samples(image_scores, image_labels, [*map(str, samples)])
     if "pixel" not in levels:
         return results
-    curve = [(Fraction(0), Fraction(0))]
-    for t in sorted({*anomalous, *normal}, reverse=True):
-        overlap = sum((Fraction(sum(s >= t for s in region), len(region)) for region in inside), Fraction())
-        curve.append((Fraction(sum(s >= t for s in normal), len(normal)), overlap / len(inside)))
+    curve = []
+    for t in [*sorted({*anomalous, *normal}, reverse=True), -math.inf]:
+        overlap = sum((Fraction(sum(s > t for s in region), len(region)) for region in inside), Fraction())
+        curve.append((Fraction(sum(s > t for s in normal), len(normal)), overlap / len(inside)))
     for limit in integration_limits:
         results[f"aupro@{limit}"] = area_up_to(curve, Fraction(limit)) / Fraction(limit)
     return results

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly import aupimo as pimo_rates
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
@@ -157,40 +156,15 @@ def test_batches_of_few_values_are_not_counted_together(monkeypatch: pytest.Monk
     assert metric.compute() == AnomalySuite(pimo_bounds=(0.1, 0.5)).compute(predictions=maps, references=MASKS)
 
 
-def test_with_intervals_void_pixels_and_torch() -> None:
+def test_with_void_pixels_and_torch() -> None:
     torch = pytest.importorskip("torch")
     maps, masks = np.concatenate([NORMAL, ANOMALOUS]), MASKS.copy()
     expected = value(maps, masks, (0.1, 0.5))
     assert value(torch.asarray(maps), torch.asarray(masks), (0.1, 0.5)) == expected
-    metric = AnomalySuite(pimo_bounds=(0.1, 0.5), confidence_level=0.9, n_resamples=5)
-    found = metric.compute(predictions=maps, references=masks)
-    assert found["aupimo"] == expected
-    assert 0 <= found["aupimo_low"] < found["aupimo"] < found["aupimo_high"] <= 1
     maps, masks = np.pad(maps, ((0, 0), (0, 1), (0, 0)), constant_values=9), np.pad(masks, ((0, 0), (0, 1), (0, 0)))
     masks[:, 2] = 255
     metric = AnomalySuite(pimo_bounds=(0.1, 0.5), ignore_value=255)
     assert metric.compute(predictions=maps, references=masks)["aupimo"] == expected
-
-
-@pytest.mark.parametrize("one_size", [True, False])
-@many
-@given(seed=seeds)
-def test_a_resample_has_the_value_of_its_images(one_size: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pimo_rates, "_FIRST", 2)
-    maps, masks, labels, rng = drawn(seed, one_size)
-    high = float(rng.choice([0.4, 1.0, rng.uniform(0.25, 1)]))
-    metric = AnomalySuite(levels="pixel", integration_limits=[1.0], pimo_bounds=(0.2, high))
-    columns = dict(predictions=maps, references=masks, image_labels=labels)
-    [part] = metric.prepared(**columns)
-    prepared = part.prepared
-    assert prepared.rates(prepared.counts)["aupimo"].value == pytest.approx(part.rates()["aupimo"].value, abs=1e-13)
-    counts = np.zeros(len(prepared.strata), np.int64)
-    for kind in np.unique(prepared.strata):
-        rows = np.flatnonzero(prepared.strata == kind)
-        counts += np.bincount(rng.choice(rows, len(rows)), minlength=len(counts))
-    images = np.repeat(np.arange(9), counts[prepared.rows()]).tolist()
-    expected = metric.compute(**{name: [column[i] for i in images] for name, column in columns.items()})
-    assert prepared.rates(counts)["aupimo"].value == pytest.approx(expected["aupimo"], abs=1e-13)
 
 
 @pytest.mark.parametrize(

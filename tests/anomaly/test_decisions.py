@@ -74,31 +74,6 @@ def test_rates_of_cut_scores_are_within_their_errors(seed: int) -> None:
             assert found[f"pixel_{rate}_error"] == 0.0
 
 
-@many
-@given(seed=seeds)
-def test_a_replicate_of_the_images_themselves_has_the_same_rates(seed: int) -> None:
-    columns, rng = drawn(seed)
-    options = {} if seed % 2 else {"significant_bits": 6}
-    metric = AnomalySuite(image_threshold=0.3, pixel_threshold=float(rng.normal() / 2), **options)
-    [part] = metric.prepared(**columns)
-    exact, replicate = part.rates(), part.prepared.rates(part.prepared.counts)
-    for level in LEVELS:
-        for rate in RATES:
-            assert replicate[f"{level}_{rate}"].value == exact[f"{level}_{rate}"].value
-    strata = part.prepared.strata
-    first = np.concatenate([[True], strata[1:] != strata[:-1]]).astype(np.int64)
-    assert 0 <= part.prepared.rates(first)["pixel_f1"].value <= 1
-
-
-def test_intervals_at_thresholds() -> None:
-    columns, _ = drawn(0)
-    metric = AnomalySuite(image_threshold=0.3, pixel_threshold=0.3, confidence_level=0.9, n_resamples=40)
-    found = metric.compute(**columns)
-    for level in LEVELS:
-        for rate in RATES:
-            assert found[f"{level}_{rate}_low"] <= found[f"{level}_{rate}"] <= found[f"{level}_{rate}_high"]
-
-
 def test_by_hand() -> None:
     found = AnomalySuite(image_threshold=0.3, pixel_threshold=0.2).compute(**MAPS)
     assert [found[f"image_{rate}"] for rate in RATES] == [2 / 3, 0.5, 1.0]

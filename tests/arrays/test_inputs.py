@@ -17,6 +17,7 @@ from datasets import Dataset
 from hypothesis import given
 
 from openworld_metrics import METRICS, true_class_ranks
+from openworld_metrics.arrays.checks import counted_columns
 from openworld_metrics.loading import metric_class
 from openworld_metrics.reading.tables.files import read_npy, read_npz
 from tests import cases
@@ -291,3 +292,11 @@ def test_headers_that_threads_parse_at_the_same_time(tmp_path: Path, monkeypatch
     assert not failing
     failing += [SystemError()]
     assert read_npz(tmp_path / "a.npz")["x"].tolist() == [0, 1, 2]
+
+
+def test_counts_go_with_their_columns() -> None:
+    column = np.asarray([7, 8])
+    assert [*map(np.ndarray.tolist, counted_columns([2, 0], column=column))] == [[7, 8], [2, 0]]
+    assert counted_columns(None, column=column)[1] is None
+    with pytest.raises(ValueError, match="column: expected at least one sample, got none"):
+        counted_columns([0, 0], column=column)

@@ -286,3 +286,8 @@ def test_by_hand() -> None:
         "decision": ["known", "known", "unknown", "unknown"],
         "outcome": ["known, right class", "known, wrong class", "known, called unknown", "unknown, called unknown"],
     }
+
+
+def test_a_zero_has_no_sign() -> None:
+    results = metric_class("ood_bench")(per_sample=True).compute(predictions=[-0.0, 1.0], references=[0, 1])
+    assert repr(results["per_sample"]["score"]) == "[0.0, 1.0]"

@@ -235,6 +235,13 @@ def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
     assert [side.tolist() for side in signed] == [[-0.25, -0.75], [0.25, 0.75]]
 
 
+def test_a_sign_keeps_the_type(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", conf=np.asarray(SCORES, np.float32), label=LABELS)
+    read_scores = read("ood_bench", tmp_path / "x.npz").columns["predictions"]
+    assert read_scores.dtype == np.float32
+    assert np.array_equal(read_scores, -np.asarray(SCORES, np.float32))
+
+
 def test_a_sign_that_is_needed(tmp_path: Path, run: Run) -> None:
     """The command says it as the page does, and --flip cures it; not of labels that mean something else."""
     labels = np.arange(200) % 2

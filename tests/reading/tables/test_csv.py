@@ -12,7 +12,7 @@ import pyarrow.csv
 import pytest
 from hypothesis import given
 
-from openworld_metrics.reading.tables.csv import Csv
+from openworld_metrics.reading.tables.csv import Csv, Separators, separators
 from openworld_metrics.reading.tables.files import read_table
 from tests.examples import many, seeds
 
@@ -64,6 +64,21 @@ def test_a_line_of_a_blank_within_a_table_is_refused_and_in_one_column_a_value()
     with pytest.raises(ValueError, match="expected 2 values in line 3, as in the first, got 1: ' '"):
         Csv(b"a,b\n1,2\n \n3,4\n")
     assert Csv(b"a\nx\n \n").table["a"].to_pylist() == ["x", " "]
+
+
+@pytest.mark.parametrize(
+    ("text", "between", "decimal"),
+    [
+        (b"a;b", ";", "."),  # a header alone
+        (b"a\tb", "\t", "."),
+        (b"a", ",", "."),
+        (b"a;b\n1,5;2", ";", ","),
+        (b"a;b\n1,5", ",", "."),  # rows that differ in length
+        (b"a,b\n1;5,2", ",", "."),
+    ],
+)
+def test_separators(text: bytes, between: str, decimal: str) -> None:
+    assert separators(text) == Separators(between, decimal)
 
 
 @pytest.mark.parametrize("length", [5, 3_000_000], ids=["a block", "a line beyond two blocks"])
