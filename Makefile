@@ -159,6 +159,7 @@ dist: $(VENV)-release/installed
 		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
 		echo "the extra $$extra can be installed"; \
 	done
+	set -e; for requirements in metrics/*/requirements.txt; do $(UV) pip compile --quiet $$requirements >/dev/null; done
 
 sync: $(VENV)/installed
 	$(BIN)/python spaces/sync.py
