@@ -188,7 +188,7 @@ def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source)], check=True, timeout=300)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=300)
     (wheel,) = folder.glob("*.whl")
-    into = ["--python", str(environment), "install", "--no-deps", "--no-index", str(wheel)]
+    into = ["--python", str(environment), "install", "--no-compile", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([*pip, *into], check=True, timeout=300)
     shutil.rmtree(source)
     (site,) = environment.glob("lib/python*/site-packages")

@@ -27,16 +27,14 @@ from tests import cases
 from tests.served import connect, serve
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
-LOAD = """
+# a page's package and folder are those of its Space; libraries are imported once
+SCRIPTS_AND_PAGES = """
 import importlib.util, sys
 import evaluate
 print(importlib.util.find_spec("openworld_metrics"))  # the repository is out of reach
-for script, arguments in eval(sys.argv[1]):
-    print(evaluate.load(script).compute(**arguments))
-"""
-# a page's package and folder are those of its Space; libraries are imported once
-PAGES = """
-import sys
+for folder, name, columns, options in eval(sys.argv[1]):
+    print(evaluate.load(f"{folder}/{name}.py").compute(**columns, **options))
+    assert "openworld_metrics" not in sys.modules
 for folder, name, columns, options in eval(sys.argv[1]):
     for module in [module for module in sys.modules if module.partition(".")[0] == "openworld_metrics"]:
         del sys.modules[module]
@@ -418,15 +416,6 @@ def spaces(root: Path, load: Any, tmp_path_factory: pytest.TempPathFactory) -> d
     return written
 
 
-def run_alone(code: str, argument: object, python: str, folder: Path) -> list[str]:
-    """Run code in a fresh environment and return the lines that it prints."""
-    command = [python, "-c", code, repr(argument)]
-    environment = clean_environment(folder)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 def test_scripts_and_pages_work_where_nothing_but_their_requirements_is_installed(
     spaces: dict[str, Space], environment_of: Callable[[Path], str], tmp_path: Path
 ) -> None:
@@ -435,11 +424,12 @@ def test_scripts_and_pages_work_where_nothing_but_their_requirements_is_installe
     for name, space in spaces.items():
         together.setdefault(environment_of(space.folder / "requirements.txt"), []).append(name)
     for python, names in together.items():
-        scripts = [(str(spaces[n].folder / f"{n}.py"), {**spaces[n].columns, **spaces[n].options}) for n in names]
+        work = [(str(spaces[n].folder), n, spaces[n].columns, spaces[n].options) for n in names]
+        command = [python, "-c", SCRIPTS_AND_PAGES, repr(work)]
+        environment = clean_environment(tmp_path)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
         results = [repr(spaces[n].expected) for n in names]
-        assert run_alone(LOAD, scripts, python, tmp_path) == ["None", *results]
-        pages = [(str(spaces[n].folder), n, spaces[n].columns, spaces[n].options) for n in names]
-        assert run_alone(PAGES, pages, python, tmp_path) == [f"['/compute'] {result}" for result in results]
+        assert done.stdout.splitlines() == ["None", *results, *(f"['/compute'] {x}" for x in results)], done.stderr
 
 
 @pytest.mark.parametrize("name", ["anomaly_suite", "ood_bench"])
