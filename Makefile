@@ -161,6 +161,7 @@ dist: $(VENV)-release/installed
 		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
 		echo "the extra $$extra can be installed"; \
 	done
+	set -e; for requirements in metrics/*/requirements.txt; do $(UV) pip compile --quiet $$requirements >/dev/null; done
 
 publish-spaces: $(VENV)/installed
 	HF_HUB_OFFLINE=0 $(BIN)/python spaces/publish.py --all --namespace "$(HF_NAMESPACE)"

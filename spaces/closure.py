@@ -142,7 +142,7 @@ def read(package: Path, file: str) -> Module:
             needs.setdefault(needed, set()).update(alias.name for alias in node.names)
     libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
-    statements = _statements(text, tree.body, len(imports) + bool(docstring), file)
+    statements = [*_statements(text, len(imports) + bool(docstring), file)]
     return Module(file, docstring.strip(), libraries, needs, bound, statements)
 
 
@@ -179,9 +179,10 @@ def imported_file(node: ast.ImportFrom, file: str) -> str:
     return f"{rooms[node.level - 1] / str(node.module).replace('.', '/')}.py"
 
 
-def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[Statement]:
+@cache
+def _statements(text: str, head: int, file: str) -> tuple[Statement, ...]:
     """The statements below the docstring and the imports. Anything that would be lost between these is refused."""
-    lines = text.rstrip("\n").split("\n")
+    lines, body = text.rstrip("\n").split("\n"), parsed(text)[0].body
     cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     end = max(cut, default=0)
     stray = [line for line in range(1, end) if line not in cut and lines[line - 1].strip()]
@@ -202,7 +203,7 @@ def _statements(text: str, body: list[ast.stmt], head: int, file: str) -> list[S
                 statements.append(Statement(own, names | own, kept, _method(part[0]) if part[0] is not node else ""))
     if stray:
         raise AmalgamationError(f"{file}:{min(stray)}: expected a docstring, then all imports, then the rest")
-    return statements
+    return tuple(statements)
 
 
 def _parts(node: ast.stmt, end: int) -> Iterator[tuple[list[ast.AST], int]]:

@@ -63,16 +63,15 @@ OOD = ["compute", "ood_bench", "--predictions", "scores.npy", "--references", "l
 COCO = ["detect", "--predictions", "results.json", "--references", "instances.json", "--known-classes", "0", "1", "2"]
 COCO += ["--unknown-id", "999"]
 COMMANDS = {
-    "save": ([*OOD, "--save", "out/old.json"], ["old.json"]),
-    "plot": ([*OOD, "--plot", "out/old.png"], ["old.png"]),
     "svg": ([*OOD, "--plot", "out/old.svg"], ["old.svg"]),
     "save and plot": ([*OOD, "--save", "out/old.json", "--plot", "out/old.png"], ["old.json", "old.png"]),
+    "save": ([*OOD, "--save", "out/old.json"], ["old.json"]),
     "two results": ([*COCO, "--save", "out/old.json", "--save", "out/old.txt"], ["old.json", "old.txt"]),
     "report": ([*COCO, "--report", "out"], ["index.html", "of another kind"]),
 }
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "save, anew", "report, anew"])
+@pytest.mark.parametrize("name", [*(name for name in COMMANDS if name != "save"), "save, anew", "report, anew"])
 def test_a_command_on_a_full_disk(name: str, inputs: Path, run: Run) -> None:
     name, _, anew = name.partition(", ")
     arguments, names = COMMANDS[name]
@@ -187,7 +186,7 @@ def digits(number: int) -> list[int]:
 
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_process_that_is_killed_at_each_step(victim: int, tmp_path: Path) -> None:
-    some = 4  # scenarios at once, since all of them wait
+    some = 8  # scenarios at once, since all of them wait
     for start in itertools.count(1, some):
         scenarios = [Killed(victim, at, tmp_path / str(at)) for at in range(start, start + some)]
         for follow in (Killed.first_round, Killed.second_round):

@@ -1,4 +1,4 @@
-"""Fuzzing: every reader, the command, columns, options and states of the metrics, and the pages' endpoint.
+"""Fuzzing: every reader, the command, and columns, options and states of the metrics.
 
     a target ─ make(rng) ─→ a valid input ─ damage(rng) ─→ an input ─ run ─→ nothing, or a finding
 

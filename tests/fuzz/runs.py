@@ -78,6 +78,7 @@ class Worker:
             "MPLBACKEND": "Agg",
             "NUMBA_BOUNDSCHECK": "1",
             "NUMBA_CACHE_DIR": str(Path(self._folder.name) / "numba"),  # its loops are not those without checks
+            "NUMBA_OPT": "0",  # compiled sooner
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }

@@ -22,15 +22,15 @@ _ENDINGS = (
     else ("npy", "npz", "csv", "parquet", "json")
 )
 TARGETS: dict[str, Row] = {
-    **{f"columns.{ending}": Row("readers", 250) for ending in _ENDINGS},
-    **{f"boxes of {name}": Row("boxes", 100) for name in ("YOLO data.yaml", "YOLO folders", "COCO", "VOC", "dicts")},
-    "images": Row("boxes", 400),
+    **{f"columns.{ending}": Row("readers", 100) for ending in _ENDINGS},
+    **{f"boxes of {name}": Row("boxes", 40) for name in ("YOLO data.yaml", "YOLO folders", "COCO", "VOC", "dicts")},
+    "images": Row("boxes", 200),
     "names": Row("boxes", 250),
     "command compute": Row("commands", 100),
     "command detect": Row("commands", 60),
-    **{f"columns of {name}": Row("metrics", 150) for name in METRICS},
-    **{f"options of {name}": Row("metrics", 150) for name in METRICS},
-    **{f"states of {name}": Row("states", 100) for name in METRICS},
+    **{f"columns of {name}": Row("metrics", 60) for name in METRICS},
+    **{f"options of {name}": Row("metrics", 80) for name in METRICS},
+    **{f"states of {name}": Row("states", 50) for name in METRICS},
     "states in parts": Row("counted", 80),
     "intervals": Row("resamples", 60),
     "compare": Row("resamples", 30),
@@ -38,12 +38,8 @@ TARGETS: dict[str, Row] = {
     **{f"maps.{ending}": Row("maps", 30) for ending in ("tiff", "npy", "npz", "png")},
     "files of OOD scores": Row("ood_files", 60),
     "saved results": Row("saved", 100),
-    **{f"thresholds of {name}": Row("thresholds", 100) for name in ("ood_bench", "open F", "maps", "functions")},
+    **{f"thresholds of {name}": Row("thresholds", 40) for name in ("ood_bench", "open F", "maps", "functions")},
     "scores from logits": Row("logits", 300),
-    "page endpoint": Row("pages", 80),
-    "page button": Row("pages", 20),
-    "page uploads": Row("pages", 120),
-    "page costs": Row("costs", 6),
     "names of groups": Row("names", 60),
 }
 

@@ -115,9 +115,10 @@ def copies(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     """What copies of the folders give, each loaded by its relative path, in one fresh interpreter."""
     folder = tmp_path_factory.mktemp("copies")
     for name in openworld_metrics.METRICS:
-        shutil.copytree(root / "metrics" / name, folder / name)
-    calls = {name: f"evaluate.load({name!r}).compute({lists_of(name)})" for name in openworld_metrics.METRICS}
-    printed = run(f"import evaluate; {as_code(calls)}", folder, HF_MODULES_CACHE=str(folder / "modules"))
+        shutil.copytree(root / "metrics" / name, folder / "metrics" / name)
+    calls = {name: f"evaluate.load('metrics/{name}').compute({lists_of(name)})" for name in openworld_metrics.METRICS}
+    readme = "assert 'name: \"openauc\"' in repr(evaluate.load('metrics/openauc', tpr=0.9))"
+    printed = run(f"import evaluate; {readme}; {as_code(calls)}", folder, HF_MODULES_CACHE=str(folder / "modules"))
     return dict(ast.literal_eval(printed.replace("inf", "1e999")))
 
 
@@ -151,11 +152,6 @@ def test_results_are_json_and_survive_evaluate_save(name: str, load: Callable[..
     assert json.loads(json.dumps(results)) == results
     saved = evaluate.save(tmp_path, **results)
     assert {key: json.loads(saved.read_text())[key] for key in results} == results
-
-
-def test_the_command_of_the_readme(root: Path) -> None:
-    printed = run("import evaluate; print(evaluate.load('metrics/openauc', tpr=0.9))", root)
-    assert 'name: "openauc"' in printed
 
 
 def test_an_unknown_metric() -> None:
@@ -192,7 +188,7 @@ def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source)], check=True, timeout=300)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=300)
     (wheel,) = folder.glob("*.whl")
-    into = ["--python", str(environment), "install", "--no-deps", "--no-index", str(wheel)]
+    into = ["--python", str(environment), "install", "--no-compile", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([*pip, *into], check=True, timeout=300)
     shutil.rmtree(source)
     (site,) = environment.glob("lib/python*/site-packages")

@@ -32,12 +32,22 @@ from tests import cases
 from tests.served import connect, serve
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
-LOAD = """
+# a page's package and folder are those of its Space; libraries are imported once
+SCRIPTS_AND_PAGES = """
 import importlib.util, sys
 import evaluate
 print(importlib.util.find_spec("openworld_metrics"))  # the repository is out of reach
-for script, arguments in eval(sys.argv[1]):
-    print(evaluate.load(script).compute(**arguments))
+for folder, name, columns, options in eval(sys.argv[1]):
+    print(evaluate.load(f"{folder}/{name}.py").compute(**columns, **options))
+    assert "openworld_metrics" not in sys.modules
+for folder, name, columns, options in eval(sys.argv[1]):
+    for module in [module for module in sys.modules if module.partition(".")[0] == "openworld_metrics"]:
+        del sys.modules[module]
+    sys.path[0] = folder
+    from openworld_metrics.faces.page import launch, worker
+    assert launch.__file__.startswith(folder)
+    endpoints = launch.build(name).get_api_info()["named_endpoints"]
+    print([*endpoints], worker.results(name, columns, options))
 """
 
 
@@ -139,16 +149,6 @@ def test_resolution(stderr: str, message: str | None, folder: Path, monkeypatch:
     expected = message or "no package index answers, so whether the requirements can be installed is not known"
     assert found.startswith("openauc: requirements.txt: ")
     assert expected in found
-
-
-def test_requirements_resolve(root: Path, tmp_path: Path) -> None:
-    """Those of all metrics together, which takes pip as long as those of one."""
-    every = {line for path in (root / "metrics").glob("*/requirements.txt") for line in path.read_text().splitlines()}
-    (tmp_path / "requirements.txt").write_text("\n".join(sorted(every)))
-    found = list(publish.unresolved([tmp_path]))
-    if any("no package index answers" in problem for problem in found):
-        pytest.skip("no package index is reachable")
-    assert found == []
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -435,19 +435,20 @@ def spaces(root: Path, load: Any, tmp_path_factory: pytest.TempPathFactory) -> d
     return written
 
 
-def test_scripts_load_where_nothing_but_their_requirements_is_installed(
+def test_scripts_and_pages_work_where_nothing_but_their_requirements_is_installed(
     spaces: dict[str, Space], environment_of: Callable[[Path], str], tmp_path: Path
 ) -> None:
-    """All scripts of one environment in one process."""
+    """All that share an environment, in one process."""
     together: dict[str, list[str]] = {}
     for name, space in spaces.items():
         together.setdefault(environment_of(space.folder / "requirements.txt"), []).append(name)
     for python, names in together.items():
-        asked = [(str(spaces[n].folder / f"{n}.py"), {**spaces[n].columns, **spaces[n].options}) for n in names]
-        command = [python, "-c", LOAD, repr(asked)]
+        work = [(str(spaces[n].folder), n, spaces[n].columns, spaces[n].options) for n in names]
+        command = [python, "-c", SCRIPTS_AND_PAGES, repr(work)]
         environment = clean_environment(tmp_path)
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
-        assert done.stdout.splitlines() == ["None", *(repr(spaces[n].expected) for n in names)], done.stderr
+        results = [repr(spaces[n].expected) for n in names]
+        assert done.stdout.splitlines() == ["None", *results, *(f"['/compute'] {x}" for x in results)], done.stderr
 
 
 class Mirror(BaseHTTPRequestHandler):
@@ -530,14 +531,15 @@ def test_spaces_load_from_the_hub_by_a_tag(
     assert [*dict.fromkeys(revisions)] == [publish.TAG, own, "main"]
 
 
-@every_metric
-def test_a_page_where_nothing_but_its_requirements_is_installed(
+@pytest.mark.parametrize("name", ["anomaly_suite", "ood_bench"])
+def test_a_space_serves_its_page(
     name: str,
     spaces: dict[str, Space],
     environment_of: Callable[[Path], str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Each of the two environments, over HTTP; what else may differ between pages is tested above."""
     space, environment = spaces[name], clean_environment(tmp_path)
     for key in set(os.environ) - set(environment):
         monkeypatch.delenv(key)
@@ -549,5 +551,4 @@ def test_a_page_where_nothing_but_its_requirements_is_installed(
         client = connect(address)
         computed = client.predict(columns=space.columns, options=space.options, api_name="/compute")
         assert computed == space.expected
-        assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
         client.close()
