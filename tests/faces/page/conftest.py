@@ -21,7 +21,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield own
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, nothing else of this process can use asyncio
 def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("needs Chromium")
