@@ -160,7 +160,7 @@ def _models(
         return model_names(*labels), [dict(reading.columns) for reading in readings]
     models = readings[0].models
     if len(models) != 2:
-        flag = (LAYOUTS[name].scores() or LAYOUTS[name].columns[0]).name.replace("_", "-")
+        flag = LAYOUTS[name].flag
         choice = " ".join(f"--{which}-{flag} {shlex.quote(model)}" for which, model in zip(("first", "second"), models))
         cure = f"{', '.join(models)}; choose two, as with {choice}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {cure}")

@@ -193,10 +193,9 @@ def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: b
         columns = {column: names.split(",") for column, names in columns.items()}
     reading = read_rows(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
     if len(reading.models) > 1:
-        flag = (LAYOUTS[name].scores() or LAYOUTS[name].columns[0]).name.replace("_", "-")
         raise ValueError(
             f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "
-            f"--{flag} {shlex.quote(next(iter(reading.models)))}, or compare two"
+            f"--{LAYOUTS[name].flag} {shlex.quote(next(iter(reading.models)))}, or compare two"
         )
     say(reading)
     return reading

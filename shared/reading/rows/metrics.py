@@ -71,6 +71,11 @@ class Layout:
         """The column of scores that are higher for unknown samples."""
         return next((column for column in self.columns if isinstance(column, Scores)), None)
 
+    @property
+    def flag(self) -> str:
+        """The flag of a command that chooses a model: its scores or, where a metric has none, its predictions."""
+        return (self.scores() or self.columns[0]).name.replace("_", "-")
+
 
 _TRUE = ("y_true", "labels", "label", "target", "true", "true_class", "truth", "ground_truth", "gt")
 _LOGITS = ("logits", "logit", "probs", "prob", "proba")

@@ -5,7 +5,7 @@ rows of an image's boxes or pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,40 +45,41 @@ class Facts(NamedTuple):
     are_ids: bool = False
 
 
-def facts_of(layout: Layout, batches: Callable[[], Iterable[Mapping[str, Any]]]) -> Facts:
+def facts_of(layout: Layout, batches: Iterable[Mapping[str, Any]]) -> Facts:
     """The facts of columns: `references`, `open_labels` and `groups`, where there are any."""
-    low, high, of_known, of_unknown, are_words = math.inf, -math.inf, set[Any](), set[Any](), False
-    are_ids = bool(layout.label) and not layout.has_classes and _are_ids(batches())
-    for columns in batches():
-        labels = np.asarray(columns.get("references", ()) if layout.has_classes else ())
-        are_words = are_words or (is_text(labels) and len(labels) > 0)
-        ids = labels[labels >= 0] if labels.dtype.kind in "iuf" else labels[:0]
-        if len(ids):
-            low, high = min(low, ids.min()), max(high, ids.max())
+    low, high, are_words = math.inf, -math.inf, False
+    whole, below, above = bool(layout.label) and not layout.has_classes, False, False
+    # the groups of known and of unknown samples, with labels of 0 and 1, and with class ids
+    sides: dict[bool, tuple[set[Any], set[Any]]] = {False: (set(), set()), True: (set(), set())}
+    for columns in batches:
+        labels = np.asarray(columns.get("references", ()) if layout.label or layout.has_classes else ())
+        if layout.has_classes:
+            are_words = are_words or (is_text(labels) and len(labels) > 0)
+            ids = labels[labels >= 0] if labels.dtype.kind in "iuf" else labels[:0]
+            if len(ids):
+                low, high = min(low, ids.min()), max(high, ids.max())
+        elif whole:
+            whole = labels.dtype.kind in "if" and not (labels != np.round(labels)).any()
+            if whole:
+                below, above = below or bool((labels < 0).any()), above or bool((labels > 1).any())
         if GROUPS not in columns or not layout.label:
             continue
         groups = np.asarray(columns[GROUPS], dtype=object)
-        try:
-            unknown = np.asarray(columns["references"]) < 0 if are_ids else layout.unknown(columns)
-        except (ValueError, TypeError, KeyError):  # the metric's own message is better
+        if groups.ndim != 1:
             continue
-        if unknown is not None and unknown.shape == groups.shape:
-            named = ~np.asarray([*map(is_blank, groups.tolist())], bool)
-            of_known |= {*groups[named & ~unknown].tolist()}
-            of_unknown |= {*groups[named & unknown].tolist()}
+        named = ~np.asarray([*map(is_blank, groups.tolist())], bool)
+        for are_ids, (of_known, of_unknown) in sides.items():
+            try:
+                unknown = labels < 0 if are_ids else layout.unknown(columns)
+            except (ValueError, TypeError, KeyError):  # the metric's own message is better
+                continue
+            if unknown is not None and unknown.shape == groups.shape:
+                of_known |= {*groups[named & ~unknown].tolist()}
+                of_unknown |= {*groups[named & unknown].tolist()}
+    are_ids = whole and below and above
+    of_known, of_unknown = sides[are_ids]
     shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
     return Facts(None if low > high else low, None if low > high else high, shared, are_words, are_ids)
-
-
-def _are_ids(batches: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether labels are class ids: whole numbers, of which some are below 0, and some above 1."""
-    below = above = False
-    for columns in batches:
-        labels = np.asarray(columns.get("references", ()))
-        if labels.dtype.kind not in "if" or (labels != np.round(labels)).any():
-            return False
-        below, above = below or bool((labels < 0).any()), above or bool((labels > 1).any())
-    return below and above
 
 
 def recognised(layout: Layout, columns: dict[str, Any], names: Sequence[str], facts: Facts) -> dict[str, Any]:

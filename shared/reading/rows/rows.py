@@ -135,7 +135,7 @@ class Rows:
             columns, images, said = _gathered(self, made_of, row)
             notes |= dict.fromkeys(said)
             streamed = any(isinstance(column, Streamed) for column in columns.values())
-            facts = facts_of(self.layout, partial(_batches, _SMALL, columns))
+            facts = facts_of(self.layout, _batches(_SMALL, columns))
             names = self._classes(made_of)
             change = partial(recognised, self.layout, names=names, facts=facts)
             models[name] = columns if streamed else change(columns)
