@@ -98,6 +98,15 @@ K_PLUS_1 = {  # true classes 0 0 0 1 1 U U U, called 0 0 1 1 U U U 0 at 0.5
     "references": [0, 0, 0, 1, 1, -1, -2, -3],
     "open_scores": [0.1, 0.2, 0.1, 0.2, 0.9, 0.8, 0.7, 0.3],
 }
+DEFECTS = np.zeros((3, 6, 6), int)  # none in the first image, two in the second, one in the third
+DEFECTS[1, 1:4, 1:3], DEFECTS[1, 5, 4:], DEFECTS[2, 2:5, 3:6] = 1, 2, 1
+MAPS = 2.0 * ((41 * np.arange(108).reshape(3, 6, 6) + 7) % 108) + 61 * (DEFECTS > 0)  # distinct scores
+PIXELS = {"predictions": MAPS, "references": DEFECTS > 0}
+SATURATED = [
+    {"masks": [image == kind for kind in np.unique(image) if kind], "saturation_areas": areas}
+    for image, areas in zip(DEFECTS, ([], [4, 2], [4]))
+]
+LIMITS = {"levels": "pixel", "integration_limits": [0.05, 0.3, 1.0]}
 GUESSES = [[0, 7, 1, 3, 5], [0, 2, 9, 8, 4], [8, 4, 0, 1, 3]]
 
 TABLE = [
@@ -343,6 +352,31 @@ TABLE = [
             "pixel_f1_max": 0.64,
             "pixel_fpr95tpr": 1.0,
         },
+    ),
+    Golden(
+        "MVTec AD's evaluation, compute_pro and trapezoid, in float32 (that of MVTec 3D-AD has fewer thresholds)",
+        "anomaly_suite",
+        LIMITS,
+        PIXELS,
+        {"aupro@0.05": 0.1851851851851852, "aupro@0.3": 0.3892280519652513, "aupro@1.0": 0.6837606743943911},
+        within=1e-8,
+    ),
+    Golden(
+        "MVTec LOCO AD's evaluation, mean sPRO and get_auc_for_max_fpr at every threshold",
+        "anomaly_suite",
+        LIMITS,
+        {"predictions": MAPS, "references": SATURATED},
+        {"auspro@0.05": 0.3333333333333333, "auspro@0.3": 0.6034798534798536, "auspro@1.0": 0.8122710622710623},
+    ),
+    *(
+        Golden(
+            f"aupimo 188ec86, aupimo_scores from {low} to {high}, with a threshold at every score",
+            "anomaly_suite",
+            {"levels": "pixel", "pimo_bounds": (low, high)},
+            PIXELS,
+            {"aupimo": value},
+        )
+        for low, high, value in ((1 / 36, 1 / 2, 0.40507421954916845), (1 / 12, 2 / 3, 0.5300010132247384))
     ),
 ]
 
