@@ -84,7 +84,6 @@ def make_table(
     seeds: str | None = None,
     undecided: Mapping[Place, bool | None] = MappingProxyType({}),
     names: Mapping[str, str] = MappingProxyType({}),
-    marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:
     """A table of the numbers of results.
 
@@ -100,8 +99,6 @@ def make_table(
     compared, the best numbers of each group and key are marked, as far as the direction of the key is known. Means have
     no intervals. Keys are shortened to their last parts if these differ.
 
-    With `marked`, a function of a result's name, a group and a key, the numbers for which it is true are marked
-    instead.
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
@@ -109,7 +106,10 @@ def make_table(
     >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
     [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
     """
-    _check(keys=keys, groups=groups)
+    for option, chosen in (("keys", keys), ("groups", groups)):
+        is_list = isinstance(chosen, (list, tuple)) and all(isinstance(name, str) for name in chosen)
+        if chosen is not None and not is_list:
+            raise TypeError(f"{option}: expected a list of names or patterns, got {chosen!r}")
     if rows is not None:
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
@@ -121,10 +121,7 @@ def make_table(
     }
     if not cells:
         raise ValueError(f"{', '.join(results) or 'results'}: expected results with numbers, got none")
-    if marked is None:
-        cells = marked_best(cells, undecided)
-    else:
-        cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
+    cells = _marked(cells, undecided)
     files, named, present = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
     named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
     if rows is None:
@@ -168,14 +165,6 @@ class _Names:
         """The name of a file, a group or a key in the table."""
         end = self._short.get(name, name)
         return self._names.get(name, self._names.get(end, end))
-
-
-def _check(**options: Any) -> None:
-    for option, names in options.items():
-        if names is None:
-            continue
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
 
 
 def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | None) -> list[str] | None:
@@ -269,7 +258,7 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
 Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a cell
 
 
-def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
+def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
     """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
     rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
     for place, cell in cells.items():
