@@ -55,7 +55,7 @@ WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side b
 _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
 _LETTERS = 48  # that a line of a legend has room for
 _WRAPPED = 9  # letters of a name above a column
-_ROW = 34  # height of a row of bars or of a matrix
+_ROW, _NAMES = 34, 118  # height of a row of bars or of a matrix, and width of the names of rows
 
 _VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
 
@@ -90,13 +90,16 @@ def svg_of(
     left, bottom, right, top = _MARGINS
     height = round(0.74 * width)
     if isinstance(figure, (Bars, Matrix)):
-        left, height = width // 4, bottom + top + _ROW * len(figure.rows)
+        left, bottom = min(width // 3, _NAMES), bottom if isinstance(figure, Matrix) else top
+        height = bottom + top + _ROW * len(figure.rows)
     frame = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     with styled(**{"svg.fonttype": "none", "font.size": 11, "legend.fontsize": 11, "axes.linewidth": 1}) as canvas:
         drawn = canvas(figsize=(width / 72, height / 72), dpi=72)
         axes = drawn.add_axes(frame)
         draw_figure(axes, figure, decisions, place, threshold=threshold)
         axes.set_title("")
+        if isinstance(figure, Matrix):
+            axes.set(xlabel="", ylabel="")
         if axes.get_legend() is not None:
             axes.get_legend().remove()
         for ground in (drawn.patch, axes.patch):
@@ -208,16 +211,16 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
 
 def draw_bars(axes: Any, figure: Bars) -> None:
     """Draw divided bars, with the counts of parts that have room for them."""
-    for row, counts in enumerate(figure.counts):
-        total, left = max(1, sum(counts)), 0
-        for role, count in zip(figure.roles, counts):
-            color = light(role)
-            axes.barh(row, count / total, left=left / total, height=0.7, color=color, linewidth=0)
-            if count / total > _LEGIBLE * (1 + len(f"{count:,}")):
-                shade = light(on(role))
-                at = (left + count / 2) / total
-                axes.text(at, row, f"{count:,}", ha="center", va="center", color=shade, fontweight="bold")
-            left += count
+    counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.parts))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    starts = np.cumsum(shares, axis=1) - shares
+    for part, role in enumerate(figure.roles):
+        own, left = shares[:, part], starts[:, part]
+        axes.barh(range(len(own)), own, left=left, height=0.7, color=light(role), linewidth=0)
+        for row, (count, share) in enumerate(zip(counts[:, part].tolist(), own)):
+            if share > _LEGIBLE * (1 + len(f"{count:,}")):
+                style = {"ha": "center", "va": "center", "color": light(on(role)), "fontweight": "bold"}
+                axes.text(left[row] + share / 2, row, f"{count:,}", **style)
     axes.set(xlim=(0, 1), xticks=[])
     _rows(axes, figure.rows, figure.title)
     axes.spines[["left", "bottom"]].set_visible(False)
@@ -230,18 +233,22 @@ def draw_bars(axes: Any, figure: Bars) -> None:
 
 def draw_matrix(axes: Any, figure: Matrix) -> None:
     """Draw counts in cells, shaded by their share of the row or, without shares, by the highest; right ones framed."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import to_rgba
+
     most = max([1, *(count for row in figure.counts for count in row if count is not None)])
+    cells, shades, frames = [], [], []
     for row, counts in enumerate(figure.counts):
         total = sum(count or 0 for count in counts) or 1
         for column, count in enumerate(counts):
-            color = light(figure.roles[row][column] if figure.roles else "unknown")
-            frame = {"edgecolor": INK, "linewidth": 1.5} if (row, column) in figure.right else {"linewidth": 0}
-            box = (column - 0.47, row - 0.44), 0.94, 0.88
-            axes.add_patch(_patch(SOFT, *box))
-            axes.add_patch(_patch(color, *box, alpha=_SHADE * (count or 0) / (total if figure.shares else most)))
-            axes.add_patch(_patch("none", *box, **frame))
+            role = figure.roles[row][column] if figure.roles else "unknown"
+            cells.append(_patch("none", (column - 0.47, row - 0.44), 0.94, 0.88))
+            shades.append(to_rgba(light(role), _SHADE * (count or 0) / (total if figure.shares else most)))
+            frames.append(1.5 if (row, column) in figure.right else 0)
             text = "–" if count is None else f"{count:,}" if count or figure.shares else "·"
             axes.text(column, row, text, ha="center", va="center")
+    for colors, widths in ((SOFT, 0), (shades, frames)):
+        axes.add_collection(PatchCollection(cells, facecolors=colors, edgecolors=INK, linewidths=widths), autolim=False)
     axes.set_xlim(-0.5, len(figure.columns) - 0.5)
     axes.set_xticks(range(len(figure.columns)), [fill(name, _WRAPPED) for name in figure.columns])
     _rows(axes, figure.rows, figure.title)
@@ -273,10 +280,9 @@ def _round_ticks(axis: Any, number: int = 4) -> None:
 
 
 def _rows(axes: Any, names: Sequence[str], title: str) -> None:
-    """Rows by name, from the top."""
     axes.set_title(title)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), [fill(name, 2 * _WRAPPED) for name in names])
+    axes.set_yticks(range(len(names)), [fill(name, 16) for name in names])
     axes.grid(visible=False)
 
 

@@ -24,7 +24,7 @@ MAX_PAIRS = 200
 MAX_VERDICTS = 5
 MAX_COMPARED = 2  # keys in the comparison
 MAX_ROWS_OF_A_PAIR = 8
-_CROWDED = 5  # columns of a matrix, above which it is drawn wider
+_CROWDED = 4  # columns of a matrix, above which it is drawn wider
 _HERE = Path(__file__).parent
 _WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 _STEPS = (1, 2, 5)  # of an axis, times a power of ten
@@ -124,7 +124,7 @@ def pair(answer: Answer) -> str:
     if not rows:
         return ""
     rows.sort(key=lambda row: row.key not in answer.leading[:1])
-    shown, titles = rows[:MAX_ROWS_OF_A_PAIR], _titles(answer)
+    shown, titles = rows[:MAX_ROWS_OF_A_PAIR], titles_of(answer)
     drawn = [row for row in shown if max(abs(row.low), abs(row.high), abs(row.difference)) <= 1]  # counts are not
     axis = _Axis([0.0, *(end for row in drawn for end in (row.low, row.high, row.difference))], 2)
     names = rows[0].first, rows[0].second
@@ -227,7 +227,7 @@ def numbers(answer: Answer) -> str:
 
 def tables(answer: Answer) -> str:
     """The models or groups side by side, and all other tables, folded; "" without tables."""
-    own, titles = answer.side_by_side, _titles(answer)
+    own, titles = answer.side_by_side, titles_of(answer)
     if own is None and not answer.tables:
         return ""
     beside = None if own is None else table(own, titles, most=MAX_ROWS)
@@ -235,7 +235,7 @@ def tables(answer: Answer) -> str:
     return rendered("tables", title="" if own is None else own.title, beside=beside, others=others)
 
 
-def _titles(answer: Answer) -> dict[str, str]:
+def titles_of(answer: Answer) -> dict[str, str]:
     """The keys of the numbers in words."""
     return {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
 
@@ -287,7 +287,7 @@ def differences(answer: Answer) -> str:
 
 def pairs(answer: Answer, *, most: int | None = None, digits: int | None = None) -> str:
     """The paired comparison of all models as a table: every difference with its interval, p-value and verdict."""
-    rows, titles = answer.differences, _titles(answer)
+    rows, titles = answer.differences, titles_of(answer)
     columns: dict[str, Sequence[Any]] = {"Pair": [f"{row.first} − {row.second}" for row in rows]}
     if any(row.group for row in rows):
         columns["Group"] = [row.group or "mean" for row in rows]
@@ -393,7 +393,6 @@ def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
 
 
 def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
-    """The labels that find a place in a picture of some width, with their places in percent."""
     from ..answers.pictures import label_places
 
     boxes = sorted(image.boxes, key=lambda box: not box.label or box.role == "right")

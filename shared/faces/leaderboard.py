@@ -67,7 +67,6 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
 
 
 def _column(table: ResultTable, key: str) -> int:
-    """The index of the column of a key."""
     keys = [next((row[i].key for _, row in table.rows if row[i]), "") for i, _ in enumerate(table.columns)]  # type: ignore[union-attr]
     named = [i for i, name in enumerate(table.columns) if key in (name, name.rpartition("/")[2])]
     having = [i for i, own in enumerate(keys) if key in (own, own.rpartition("/")[2])]
@@ -273,7 +272,6 @@ def _kinds_and_sizes(prepared: Prepared) -> tuple[bytes, bytes]:
 
 
 def _as_bytes(array: np.ndarray) -> bytes:
-    """The values of numbers or words as bytes, whatever their type."""
     return array.astype(np.float64).tobytes() if array.dtype.kind in "biuf" else repr(array.tolist()).encode()
 
 

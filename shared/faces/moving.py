@@ -126,7 +126,6 @@ def _filled(role: str, part: float = 1.0) -> dict[str, Any]:
 
 
 def _faded(role: str, alpha: float) -> str:
-    """A colour with a share of opacity, as plotly takes it."""
     color = light(role)
     return "rgba({},{},{},{})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)), alpha)
 
@@ -155,7 +154,6 @@ def _note(text: str, x: float) -> dict[str, Any]:
 
 
 def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
-    """The curves, the model shown on top, and the moving point."""
     traces = []
     if figure.diagonal:
         line = {"color": light("edge"), "width": 1, "dash": "dot"}
@@ -213,7 +211,6 @@ def _moving(figure: Curves, decisions: Decisions | None, place: int) -> list[dic
 
 
 def _escaped(text: str) -> str:
-    """A text that plotly shows as it is."""
     return html.escape(text, quote=False)
 
 

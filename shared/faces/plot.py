@@ -173,7 +173,6 @@ def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str =
 
 
 def _draw_forest(rows: Sequence[_Row], path: Path, title: str, *, zero: bool, legend: Mapping[str, str]) -> None:
-    """Draw rates in one panel, and counts and ratios beyond 1 in another."""
     if not rows:
         raise ValueError("table: expected at least one row, got none")
     check_picture(path)

@@ -132,11 +132,11 @@ def anomaly_summary(results: Results, percent: bool = False) -> str:
     rates are in percent.
     """
     in_percent = shares(results) if percent else frozenset()
-    if "comparison" not in results:
-        return f"{described(results)}\n\n{_tables(_group_rows(results), in_percent)}"
-    models = [f"{described(one)}\n\n{_tables(_group_rows(one), in_percent)}" for one in (results, results["other"])]
-    differences = _tables(_difference_rows(results["comparison"]), in_percent)
-    return "\n\n".join([*models, f"First minus second\n\n{differences}"])
+    models = [one for one in (results, results.get("other")) if one is not None]
+    parts = [f"{described(one)}\n\n{_tables(_group_rows(one), in_percent)}" for one in models]
+    if "comparison" in results:
+        parts.append(f"First minus second\n\n{_tables(_difference_rows(results['comparison']), in_percent)}")
+    return "\n\n".join(parts)
 
 
 def described(results: Results) -> str:

@@ -128,7 +128,7 @@ def make_table(
         rows = "groups" if len(files) == 1 and len(named) > 1 else "files"
     wanted = _chosen(present, keys, "keys")
     taken = named if groups is None and rows == "groups" else _chosen(named, groups or [OVERALL], "groups")
-    called = _Names(wanted, names, {*files, *named, *present})
+    called = _names(wanted, names, {*files, *named, *present})
     if rows == "files":
         columns = [(group, key) for group in taken for key in wanted]
         lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
@@ -149,22 +149,14 @@ def make_table(
     )
 
 
-class _Names:
-    """The names of files, groups and keys in a table: keys are shortened to their last parts if these differ."""
-
-    def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
-        ends = [key.rpartition("/")[2] for key in keys]
-        short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
-        ends_known = {name.rpartition("/")[2] for name in known}
-        for name in names:
-            if name not in known and name not in ends_known:
-                raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
-        self._names, self._short = names, short
-
-    def __call__(self, name: str) -> str:
-        """The name of a file, a group or a key in the table."""
-        end = self._short.get(name, name)
-        return self._names.get(name, self._names.get(end, end))
+def _names(keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> Callable[[str], str]:
+    """What files, groups and keys are called in a table: keys are shortened to their last parts if these differ."""
+    ends = [key.rpartition("/")[2] for key in keys]
+    short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
+    for name in names:
+        if name not in {*known, *(each.rpartition("/")[2] for each in known)}:
+            raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
+    return lambda name: names.get(name, names.get(short.get(name, name), short.get(name, name)))
 
 
 def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | None) -> list[str] | None:
@@ -415,7 +407,6 @@ class _Form(NamedTuple):
 
 
 def _arrow(column: Sequence[Cell | None], form: _Form) -> str:
-    """The arrow of a column's direction; "" if it is unknown."""
     known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
     return "" if known is None else form.arrows[known.higher]
 
@@ -455,7 +446,6 @@ def _html(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _as_csv(table: ResultTable, number: Number) -> str:
-    """CSV with a column for each part of cells that occurs in a column."""
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
     kept = [

@@ -163,7 +163,6 @@ def numbers_of(results: Mapping[str, Any], *, percent: bool = False) -> list[Num
 
 
 def _numbers(numbers: Sequence[Number], percent: bool, width: int, colour: bool) -> str:
-    """A row for each number: key, value, interval, direction, and notes."""
     rows = [
         [
             number.key,
@@ -196,7 +195,6 @@ def _value(number: Number, percent: bool) -> str:
 
 
 def _ends(number: Number, percent: bool) -> str:
-    """The interval of a number; "" if it has none."""
     return "" if number.interval is None else interval_text(*number.interval, percent=percent and number.share)
 
 

@@ -341,7 +341,6 @@ class Page:
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
 
     def _request(self, visit: Visit) -> Request:
-        """The request of the form."""
         held = visit.values
         metric = held.get("metric", self.metric)
         columns = [column.name for column in LAYOUTS[self.metric].columns]
@@ -374,7 +373,6 @@ class Page:
             yield changes
 
     async def _photographed(self, visit: Visit, dropped: Any) -> Updates:
-        """Put photographs behind the images."""
         if not dropped:
             return
         source = (visit.source or self._example)._replace(photographs=[file["path"] for file in dropped])
@@ -524,7 +522,6 @@ class Page:
         return answer
 
     def _chosen(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> dict[Any, Any]:
-        """Show another model in full."""
         model = str(event._data.get("value", ""))
         answer = self._answer(answers, stamp, model)
         return {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
@@ -553,8 +550,6 @@ class Page:
         return view.copied_text(self._answer(answers, stamp, model), copied)
 
     def _taking(self, kind: str) -> Any:
-        """The handler that makes a file to download."""
-
         async def taking(request: gr.Request, answers: Any, stamp: str, model: str, copied: str) -> Any:
             answer = self._answer(answers, stamp, model)
             if kind == "report":
@@ -576,12 +571,10 @@ class Page:
         return gr.update(value=html.rendered("address", query=query), visible=True)
 
     def _wanted(self, request: gr.Request) -> dict[str, Any] | None:
-        """The options of a link; a change of them opens the page anew."""
         work.start()
         return form.from_query(self.metric, dict(request.query_params)) or None
 
     async def _opened(self, visit: Visit, wanted: Any) -> Updates:
-        """Set the options of a link, and compute with them."""
         if not wanted:
             return
         own = {f"option-{name}": value for name, value in wanted.items()}

@@ -44,8 +44,7 @@ ERRORS = {
     "lowest": "Anomalous, lowest scores",
     "highest": "Normal, highest scores",
 }
-_SIDES = ((60, 320), (300, 224))  # (number of tiles, pixels of a picture), for up to that number
-_SMALLEST = 160
+_SIDES = ((60, 320), (300, 224), (math.inf, 160))  # (number of tiles, pixels of a picture), for up to that number
 _QUALITY = 76  # of a JPEG
 _MOST_FILTERS = 10  # the most names of categories and defects among the filters
 
@@ -145,7 +144,6 @@ def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
 
 
 def _lines(run: AnomalyRun, names: Sequence[str]) -> list[str]:
-    """Lines on the evaluated data."""
     record = run.results["evaluation"]
     count, images = len(record["categories"]), len(run.images)
     title = TITLES.get(record["layout"], "masks in a folder")
@@ -157,22 +155,14 @@ def _lines(run: AnomalyRun, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _options(run: AnomalyRun) -> dict[str, str]:
-    """The folders, the options that differ from the defaults, and the versions of packages."""
+def _options(run: AnomalyRun) -> dict[str, Any]:
     record = run.results["evaluation"]
     own = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
     if record["void_where_invalid"]:
         own["void_where_invalid"] = True
     options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
-    shown = {name: _words(value) for name, value in {**own, **options}.items() if value is not None}
-    versions = {name: str(value) for name, value in record["versions"].items()}
-    return {**shown, **versions}
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}" for name, each in value.items())
-    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    shown = {name: value for name, value in {**own, **options}.items() if value is not None}
+    return {**shown, **record["versions"]}
 
 
 def _answer(numbers: Numbers, names: Sequence[str]) -> Answer:
@@ -246,7 +236,6 @@ def _decisions_section(model: Model) -> Section:
 
 
 def _card_of(model: Model, group: str) -> Block:
-    """A card with a bar for each kind of defect, and one for normal images."""
     kinds: dict[str, list[int]] = {}
     for image in sorted(model.images(group), key=lambda image: (not image.anomalous, image.image.defect)):
         name = image.image.defect or "anomalous" if image.anomalous else "normal"
@@ -257,7 +246,6 @@ def _card_of(model: Model, group: str) -> Block:
 
 
 def _curves_section(models: Sequence[Model]) -> Section:
-    """The models' curves and the scores of images in each group, folded if there are many."""
     groups = models[0].run.groups
     grids = {group: frame.grid(*_cards(group, models), columns=4) for group in groups}
     if len(groups) == 1:
@@ -343,7 +331,7 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     model = models[0]
     chosen = {group: [*worst_images(model, group, count)] for group in model.run.groups}
     total = sum(map(len, chosen.values()))
-    side = next((side for most, side in _SIDES if total <= most), _SMALLEST)
+    side = next(side for most, side in _SIDES if total <= most)
     drawn: list[tuple[Worst, Tile]] = []
     for worst in progress_bar(list(chosen.values()), unit=" groups drawn", shown=progress):
         drawn += _tiles(worst, models, side)
@@ -363,22 +351,10 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
         legend["score > threshold of pixels"] = "unknown"
     legend["score, low to high"] = "scale"
     blocks = [frame.legend(legend), frame.tiles([tile for _, tile in drawn], filters, wide=True)]
-    return Section("Images", "Images judged worst", blocks, _images_lead(models, drawn))
-
-
-def _images_lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
-    """The caption above the images: their layout, and the number of each kind of error."""
-    model = models[0]
-    wrong = [
-        image.anomalous
-        for group in model.judged
-        for image in model.images(group)
-        if model.flags(group, image) != image.anomalous
-    ]
-    maps = f"the maps of {models[0].name} and {models[1].name}" if len(models) > 1 else "its map"
-    beside = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
-    judged = f" {sum(wrong):,} missed, {len(wrong) - sum(wrong):,} false alarms;" if model.judged else ""
-    return f"{beside}, on one scale for a category.{judged} the worst {len(drawn):,} are here. Press one to enlarge it."
+    maps = "its map" if len(models) == 1 else f"the maps of {' and '.join(each.name for each in models)}"
+    lead = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
+    lead += f", on one scale for a category; the worst {len(drawn):,} are here. Press one to enlarge it."
+    return Section("Images", "Images judged worst", blocks, lead)
 
 
 def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
@@ -404,14 +380,12 @@ def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
 
 
 def _covered(model: Model, group: str, content: MapAndMask) -> float:
-    """The fraction of an image's anomalous pixels above the threshold."""
     threshold = model.threshold(group, "pixel")
     mask = content.masks.mask
     return 1.0 if threshold is None or not mask.any() else float((content.score_map[mask] > threshold).mean())
 
 
 def _read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
-    """The map and the masks of each image, read one by one."""
     read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
     pairs = {pair[0].key: pair for pair in model.run.listed.pairs}
     return (read(pairs[one.image.key]) for one in images)
@@ -456,7 +430,6 @@ def _tile(
 
 
 def _drawn(content: MapAndMask, threshold: float | None, scale: tuple[float, float]) -> tuple[Any, ...]:
-    """A map, its anomalous pixels, the threshold, the scale, and its void pixels, for `draw_map`."""
     return content.score_map, content.masks.mask, threshold, scale, content.masks.void
 
 
@@ -495,7 +468,6 @@ def _as_number(threshold: str) -> float:
 
 
 def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
-    """The lowest and highest finite scores of maps."""
     low, high = np.inf, -np.inf
     for content in contents:
         finite = content.score_map[np.isfinite(content.score_map)]
@@ -533,7 +505,6 @@ def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
 
 
 def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:
-    """All numbers of each model: a row for each category."""
     tables = []
     for name, results in zip(names, filter(None, (numbers.results, numbers.other))):
         own = {key: column for key, column in results["groups"].items() if key == "group" or not key.endswith(ENDS)}

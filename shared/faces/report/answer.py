@@ -53,25 +53,18 @@ def report_html(
 
 
 def _head(answer: Answer) -> list[Block]:
-    """The leading numbers of the model shown, and the differences of two models, or the intervals of more."""
     compared = html.pair(answer) if len(answer.models) == 2 else html.comparison(answer, choice=False)
     return [html.headline(answer) if answer.leading else "", frame.text(*answer.notes, kind="small quiet"), compared]
 
 
 def _sections(answer: Answer) -> list[Section]:
-    """The models side by side, decisions, figures, images, worst samples, and tables."""
-    titles, beside = _titles(answer), answer.side_by_side
+    titles, beside = html.titles_of(answer), answer.side_by_side
     sections = [_decisions_section(answer), _figures_section(answer), images_section(answer.images)]
     if beside is not None:
         lead = f"Bold marks the best, and every {answer.noun} not clearly worse than it." if beside.best else ""
         sections.insert(0, Section(beside.title, beside.title, [html.table(beside, titles)], lead))
     sections += map(_worst_section, answer.worst)
     return sections + [Section(each.title, each.title, [html.table(each, titles)]) for each in answer.tables]
-
-
-def _titles(answer: Answer) -> dict[str, str]:
-    """The keys of the numbers in words."""
-    return {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
 
 
 def _decisions_section(answer: Answer) -> Section:
@@ -102,7 +95,6 @@ def capital(sentence: str) -> str:
 
 
 def _figures_section(answer: Answer) -> Section:
-    """The figures of the model shown, at the first of the common thresholds."""
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
     cards = [frame.chart(figure, answer.decisions, place) for figure in answer.figures]
     return Section("Figures", "Figures", [frame.grid(*cards)] if cards else [])

@@ -98,7 +98,6 @@ def write_report(
 
 
 def _lines(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
-    """Lines on the evaluated data."""
     counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
     known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
     return [
@@ -149,7 +148,6 @@ def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
 
 
 def _plain(results: Results) -> dict[str, Any]:
-    """The numbers of both parts of the results."""
     parts = [results.get(part, {}) for part in ("openset_metrics", "standard_metrics")]
     return {key: value for part in parts for key, value in part.items() if isinstance(value, (int, float))}
 
@@ -178,7 +176,6 @@ def _fates_section(computed: Computed, errors: BoxErrors) -> Section:
 
 
 def _decisions_section(errors: BoxErrors, says: bool) -> Section:
-    """Counts of objects by decision, and of boxes where nothing is."""
     lead = "Each object once, by what it was called. Framed cells are right; badly placed boxes may be misnamed, too."
     drawn = frame.chart(answer.called(errors, says), note="")
     return Section("Decisions", "Decisions", [frame.grid(drawn, columns=1)], lead)
@@ -199,7 +196,6 @@ def _images_section(computed: Computed, errors: BoxErrors, number: int, progress
 
 
 def _examples_section(computed: Computed, errors: BoxErrors) -> Section:
-    """The most confident false positive of each kind, and the largest missed object."""
     examples = errors.examples()
     draw = drawing(computed, len(examples))
     drawn = [draw(row, boxes, kind) for kind, row, boxes in examples]
@@ -227,11 +223,6 @@ def _classes_section(errors: BoxErrors, says: bool) -> Section:
     return Section("Classes", "By class", [drawn])
 
 
-def _options(options: Mapping[str, Any]) -> dict[str, str]:
-    """The chosen options of the metric, and the versions of packages."""
-    values = {
-        name: " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        for name, value in options.items()
-    }
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     versions = {"openworld-metrics": version("openworld-metrics"), "numpy": np.__version__}
-    return {**values, **versions, "Python": platform.python_version()}
+    return {**options, **versions, "Python": platform.python_version()}

@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...answers.answer import Decisions, Figure, Image
 from ...written.files import check_file, check_folder, nearest_folder
@@ -115,9 +115,15 @@ def details(folds: Mapping[str, Sequence[Block]]) -> Section:
     return Section("Details", "Details", [fold(name, *blocks) for name, blocks in folds.items() if any(blocks)])
 
 
-def facts(values: Mapping[str, str]) -> Block:
+def facts(values: Mapping[str, Any]) -> Block:
     """Names with their values, such as options and versions."""
-    return rendered("facts", entries=values) if values else ""
+
+    def words(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name} {each}" for name, each in value.items())
+        return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+    return rendered("facts", entries={name: words(value) for name, value in values.items()}) if values else ""
 
 
 def text(*sentences: str, kind: str = "") -> Block:

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("gradio")
 pytest.importorskip("pebble")
 
-from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+from tests.served import COMMAND, PATIENCE, serve
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
 
@@ -19,17 +19,6 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with serve(COMMAND, tmp_path_factory.mktemp("served"), "serve") as own:
         yield own
-
-
-@pytest.fixture(scope="module")  # while it is open, nothing else of this process can use asyncio
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
-        yield chromium
-        chromium.close()
 
 
 def opened_pages(address: str, browser: Any, use: Callable[[Callable[..., Any]], Any]) -> Iterator[Any]:
