@@ -58,9 +58,9 @@ def _templates() -> Any:
 
 def rendered(template: str, /, **values: Any) -> str:
     """The HTML of a template, whose values are escaped unless they are HTML of this function."""
-    from markupsafe import Markup
-
-    return Markup(_templates().get_template(f"{template}.html").render(**values))
+    html: str = _templates().get_template(f"{template}.html").render(**values)
+    safe: str = _templates().filters["safe"](html)
+    return safe
 
 
 class _Axis:
