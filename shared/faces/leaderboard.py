@@ -193,7 +193,8 @@ def undecided(
         best = [name for name, value in values.items() if value == best_value]
         p_values: dict[str, float | None] = {}
         for name in (name for name in values if name != best[0]):
-            rivals = [one for one in best if one != name and _share_samples(models.get(one), models.get(name))]
+            rivals = [one for one in best if one != name and {one, name} <= models.keys()]
+            rivals = [one for one in rivals if models[one].samples == models[name].samples]
             if not rivals:
                 alike[name, group, key] = None
             elif name in best:
@@ -236,11 +237,6 @@ class _Model:
         """Compare it with another model, as `compare` does."""
         parts = differences_of_parts(self._parts, other._parts, n_resamples=n_resamples, random_state=0)
         return compared(parts, level, skipping=self._skipping)
-
-
-def _share_samples(one: _Model | None, other: _Model | None) -> bool:
-    """Whether two models have samples, and the same seeds, options and samples."""
-    return one is not None and other is not None and one.samples == other.samples
 
 
 def _p_value(differences: np.ndarray | None, higher: bool) -> float | None:

@@ -94,10 +94,20 @@ def test_the_best_are_marked_as_the_answer_marks_them() -> None:
     assert "[0.801, 0.839]" in text
 
 
-def test_drawings_lie_on_their_axis() -> None:
-    places = [float(place) for place in re.findall(r"left:([-\d.]+)%", html.comparison(sample()))]
+def test_drawings_lie_on_their_axis_with_a_guide_at_the_best() -> None:
+    text = html.comparison(sample())
+    places = [float(place) for place in re.findall(r"left:([-\d.]+)%", text)]
     assert len(places) == 18
     assert all(0 <= place <= 100 for place in places)
+    guides, values = ([float(at) for at in re.findall(rf'<{mark} style="left:([\d.]+)%', text)] for mark in "si")
+    assert {*guides[::2]} == {max(values[::2])}  # AUROC
+    assert {*guides[1::2]} == {min(values[1::2])}  # FPR
+
+
+def test_the_first_boxes_are_on_top() -> None:
+    own = image()
+    drawn = re.findall(r'<i class="box (\w+)"', html.framed(own, {}))
+    assert drawn == [box.role for box in reversed(own.boxes)] != [box.role for box in own.boxes]
 
 
 def test_numbers_that_are_missing_or_infinite_are_not_drawn() -> None:

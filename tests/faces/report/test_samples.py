@@ -145,16 +145,6 @@ def test_without_images(name: str) -> None:
         assert [int(row.replace(",", "")) - 1 for row in rows] == list(worst.rows)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_every_metric_has_a_report(name: str) -> None:
-    """Also one whose decisions are not of samples: those that it ranks worst then have no outcome."""
-    columns, options = cases.draw(name, 4)
-    answer = with_outcomes(answer_of(name, columns, **options))
-    assert f"<h1>{name}</h1>" in report_html(answer)
-    of_samples = name in ("openauc", "macro_open_f", "micro_open_f", "ood_bench")
-    assert {"outcome" in worst.columns for worst in answer.worst} <= {of_samples}
-
-
 def test_infinite_scores_and_no_sample_that_is_called_unknown() -> None:
     columns = {"predictions": [-np.inf, 0.5, np.inf, 0.5], "references": [0, 0, 1, 1]}
     text = page_of(answer_of("ood_bench", columns, threshold=np.inf))
