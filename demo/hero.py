@@ -29,8 +29,8 @@ from openworld_metrics.answers.charts import histogram
 from openworld_metrics.answers.detection import computed_of
 from openworld_metrics.answers.pictures import Photograph, data_url, draw_map, read_photograph
 from openworld_metrics.faces.drawing import NARROW
-from openworld_metrics.faces.report.frame import Picture, Tile, chart, rendered, style, tiles
-from openworld_metrics.faces.report.pictures import picture_of
+from openworld_metrics.faces.html import drawn, framed
+from openworld_metrics.faces.report.frame import style
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.reading.limits import COMMANDS
 
@@ -43,15 +43,16 @@ CANVAS, DEFECT = 0, "stain_0"
 _OWN_STYLE = """
 body { background: transparent; }
 main { width: 748px; padding: 2px; display: grid; gap: 10px; }
-.card { padding: 12px 14px; margin: 0; }
+.face .card { padding: 12px 14px; margin: 0; }
 h2 { font-size: 17px; } h3 { font-size: 14px; }
 .scores { font-size: 14px; } .scores th, .scores td { padding: 3px 8px 3px 0; white-space: nowrap; }
 .scores .forest { width: 21%; } .scores svg { display: block; height: 22px; width: 100%; overflow: visible; }
 .scores b { font-size: 15px; } .say { font-size: 15px; margin-top: 4px; }
 .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 10px; }
-.three p { font-size: 13px; margin-top: 6px; } .tiles { display: block; } .tile b { display: none; }
-.pic { aspect-ratio: 32 / 25; } .pic img { height: 100%; object-fit: cover; }
-.pic:has(.mark) img { object-fit: fill; }
+.face .three p { font-size: 13px; margin-top: 6px; } .title { display: none !important; }
+.frame { aspect-ratio: 32 / 25; } .frame img { height: 100% !important; object-fit: cover; }
+.frame:has(.box) img { object-fit: fill; }
+.key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 5px; }
 """
 
 
@@ -59,7 +60,7 @@ def main(folder: Path) -> None:
     """Compute, and take a screenshot in each theme."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     cards = f'{comparison()}<div class="three">{scores()}{boxes()}{maps()}</div>'
-    html = f'<!doctype html><meta charset="utf-8"><style>{style()}{_OWN_STYLE}</style><main>{cards}</main>'
+    html = f'<!doctype html><meta charset="utf-8"><style>{style()}{_OWN_STYLE}</style><main class="face">{cards}</main>'
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for theme in ("light", "dark"):
@@ -86,7 +87,7 @@ def comparison() -> str:
     }
     head = "".join(f'<th colspan="2">{words}</th>' for words in KEYS.values())
     rows = "".join(
-        f'<tr><th><i class="box {COLORS[name]}" style="background:var(--{COLORS[name]})"></i>{name}</th>'
+        f'<tr><th><i class="key" style="background:var(--{COLORS[name]})"></i>{name}</th>'
         + "".join(interval_cells(results, name, key) for key in KEYS)
         + "</tr>"
         for name in DETECTORS
@@ -108,7 +109,7 @@ def interval_cells(results: Mapping[str, Any], name: str, key: str) -> str:
     )
     drawn += f'<line x1="{x:.1f}" x2="{x:.1f}" y1="8" y2="22" style="stroke:var(--{COLORS[name]});stroke-width:5px"/>'
     return (
-        f'<td><b>{value:.3f}</b> <span class="ci">[{low:.3f}, {high:.3f}]</span></td>'
+        f'<td><b>{value:.3f}</b> <span class="ends">[{low:.3f}, {high:.3f}]</span></td>'
         f'<td class="forest"><svg viewBox="0 0 100 30" preserveAspectRatio="none">{drawn}</svg></td>'
     )
 
@@ -130,14 +131,14 @@ def scores() -> str:
     known = columns["knn"][columns["labels"] == 0]
     bench = OODBench(metrics=["fpr95tpr"], thresholds=True)
     at = bench.compute(predictions=columns["knn"], references=columns["labels"])["fpr95tpr_threshold"]
-    drawn = histogram(
+    sides = histogram(
         "Scores", "score", [(role, role, as_side(side)) for role, side in (("known", known), ("unknown", unknown))]
     )
-    drawing = rendered(chart(drawn, threshold=at, width=NARROW))
+    drawing = drawn(sides, threshold=at, width=NARROW)
     caught, flagged = int((unknown > at).sum()), int((known > at).sum())
     words = (
-        f'<i class="box unknown"></i><b>{caught}</b> of {len(unknown)} unknown caught,<br>'
-        f'<i class="box known"></i><b>{flagged}</b> of {len(known)} known flagged'
+        f'<i class="key" style="background:var(--unknown)"></i><b>{caught}</b> of {len(unknown)} unknown caught,<br>'
+        f'<i class="key" style="background:var(--known)"></i><b>{flagged}</b> of {len(known)} known flagged'
     )
     return f'<figure class="card"><h3>Scores: where to cut</h3>{drawing}<p>{words}</p></figure>'
 
@@ -149,7 +150,7 @@ def boxes() -> str:
     options = {"known_classes": [*range(6)], "unknown_class_id": UNKNOWN_ID}
     errors = errors_of(computed_of({"": detections}, options))
     source, size = data_url(pictures[CANVAS].convert("RGB"), quality=92), pictures[CANVAS].size
-    picture = picture_of(answer.Image("Digits", size, source, errors.boxes(CANVAS), "with boxes"))
+    picture = answer.Image("Digits", size, source, errors.boxes(CANVAS), "with boxes")
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"
@@ -174,7 +175,7 @@ def maps() -> str:
         photo, _ = read_photograph(Photograph(Path(folder) / "photographs" / f"{DEFECT}.jpg"), limits=COMMANDS)
         threshold = at["pixel_f1_max_threshold"]
         shown = draw_map(score_maps[DEFECT], masks[DEFECT], threshold, (0, 1), photograph=photo, heat=False, side=300)
-        picture = Picture(data_url(shown), "A flower with a defect", shown.size)
+        picture = answer.Image("flower", shown.size, data_url(shown), alt="A flower with a defect")
     covered = sum(int((above[name] & masks[name]).sum()) for name in masks)
     flagged = sum(int((above[name] & ~masks[name]).sum()) for name in masks)
     total = sum(int(mask.sum()) for mask in masks.values())
@@ -182,9 +183,9 @@ def maps() -> str:
     return card("Maps: what is covered", picture, words)
 
 
-def card(title: str, picture: Picture, words: str) -> str:
+def card(title: str, picture: answer.Image, words: str) -> str:
     """A picture that fills its frame, with a caption below."""
-    shown = rendered(tiles([Tile("", [], [picture])]))
+    shown = framed(picture, {"all": 176})
     return f'<figure class="card"><h3>{title}</h3>{shown}<p>{words}</p></figure>'
 
 

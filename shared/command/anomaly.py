@@ -18,6 +18,7 @@ from ..faces.terminal import (
     comparison_text,
     has_colour,
     joined,
+    noted,
     printed,
     quiet,
     results_text,
@@ -227,13 +228,13 @@ def _text(numbers: Numbers, differences: Mapping[str, Any] | None, percent: bool
         level = results["evaluation"]["options"]["confidence_level"] or LEVEL
         rows = comparison_text(table, models, kinds=results[KINDS], level=level, **shown)
         head = printed((strong("anomaly"), quiet(f"  {about}")), colour=colour)
-        return joined(head, joined(rows, printed(quiet(note), colour=colour), by="\n"))
+        return joined(head, joined(rows, noted(note, width=width(), colour=colour), by="\n"))
     summary = Summary({key: _rate(numbers, key) for key in numbers.keys})
     if not means:
         return results_text("anomaly", about, summary, note, **shown)
     means_of_rates = results_text("anomaly", about, summary, **shown)
     categories = _by_category(numbers, percent, colour)
-    return joined(means_of_rates, joined(categories, printed(quiet(note), colour=colour), by="\n"))
+    return joined(means_of_rates, joined(categories, noted(note, width=width(), colour=colour), by="\n"))
 
 
 def _on_intervals(numbers: Numbers) -> list[str]:

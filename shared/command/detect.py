@@ -15,7 +15,7 @@ from ..detection.errors import NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.report.detection import write_report
 from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
-from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
+from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
 from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown
@@ -186,7 +186,7 @@ def _text(
             if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
         }
         alone["openset_metrics"] = {**openset, **rates}
-        return joined(summary(alone, digits=DIGITS, **shown), printed(quiet(quick.note), colour=has_colour()))
+        return joined(summary(alone, digits=DIGITS, **shown), noted(quick.note, width=width(), colour=has_colour()))
     names = model_names(first, second)
     more: dict[str, Any] = {"kinds": results[KINDS], "level": level or LEVEL}
     return joined(

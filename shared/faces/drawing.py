@@ -21,7 +21,7 @@ from ..answers.charts import LARGE
 from ..answers.decisions import number_at
 from ..extras import extra
 from .numbers import number
-from .palette import DASHES, TOKENS, on, token
+from .palette import DASHES, TOKENS, light, on, token
 
 INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
 STYLE: dict[str, Any] = {
@@ -55,7 +55,7 @@ WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side b
 _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
 _LETTERS = 48  # that a line of a legend has room for
 _WRAPPED = 9  # letters of a name above a column
-_LEGEND, _ROW = 20, 34  # height of a legend below, and of a row of bars or of a matrix
+_ROW, _NAMES = 34, 118  # height of a row of bars or of a matrix, and width of the names of rows
 
 _VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
 
@@ -79,28 +79,29 @@ def svg_of(
     name: str = "",
     width: int = WIDTH,
     threshold: float | None = None,
-    point: tuple[float, float] | None = None,
 ) -> str:
     """A figure as an SVG element for a page, `width` units wide, whose colours are CSS variables of the palette.
 
-    figure: without its title and note, which the page has
+    figure: without its title, note and legend, which `html.title_of` has
     decisions and place: of the threshold that is drawn, and of the moving point
     name: the accessible name, by default the title
-    threshold of a histogram and point of curves: in place of those of decisions. Raises ImportError without matplotlib.
+    threshold: of a histogram, in place of that of decisions. Raises ImportError without matplotlib.
     """
     left, bottom, right, top = _MARGINS
     height = round(0.74 * width)
     if isinstance(figure, (Bars, Matrix)):
-        left, height = width // 4, bottom + top + _ROW * len(figure.rows)
-    elif isinstance(figure, Histogram):
-        legend = _LEGEND * -(-len(figure.series) // 2)
-        bottom, height = bottom + legend, height + legend
+        left, bottom = min(width // 3, _NAMES), bottom if isinstance(figure, Matrix) else top
+        height = bottom + top + _ROW * len(figure.rows)
     frame = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     with styled(**{"svg.fonttype": "none", "font.size": 11, "legend.fontsize": 11, "axes.linewidth": 1}) as canvas:
         drawn = canvas(figsize=(width / 72, height / 72), dpi=72)
         axes = drawn.add_axes(frame)
-        draw_figure(axes, figure, decisions, place, threshold=threshold, point=point)
+        draw_figure(axes, figure, decisions, place, threshold=threshold)
         axes.set_title("")
+        if isinstance(figure, Matrix):
+            axes.set(xlabel="", ylabel="")
+        if axes.get_legend() is not None:
+            axes.get_legend().remove()
         for ground in (drawn.patch, axes.patch):
             ground.set_visible(False)
         file = io.StringIO()
@@ -111,13 +112,7 @@ def svg_of(
 
 
 def draw_figure(
-    axes: Any,
-    figure: Figure,
-    decisions: Decisions | None = None,
-    place: int = 0,
-    *,
-    threshold: float | None = None,
-    point: tuple[float, float] | None = None,
+    axes: Any, figure: Figure, decisions: Decisions | None = None, place: int = 0, *, threshold: float | None = None
 ) -> None:
     """Draw a figure of an answer, with its title, at a threshold of its decisions, if any; see `svg_of`."""
     if isinstance(figure, Histogram):
@@ -125,7 +120,8 @@ def draw_figure(
             threshold = number_at(decisions, "threshold", place)
         draw_histogram(axes, figure, threshold)
     elif isinstance(figure, Curves):
-        if point is None and decisions is not None and figure.follows is not None:
+        point = None
+        if decisions is not None and figure.follows is not None:
             x, y = (number_at(decisions, name, place) for name in figure.follows)
             point = x, y
         draw_curves(axes, figure, point)
@@ -170,7 +166,7 @@ def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None)
         edges = np.append(left, left[-1] + figure.width) if len(left) else np.asarray([0.0, 1.0])
         heights = heights if len(left) else np.zeros(1)
         pale = edges[:-1] < (-math.inf if threshold is None else threshold)
-        color = _color(series)
+        color = light(series.role)
         hatched = token(series.role) != "known"
         for places, alpha in ((~pale, _FILL), (pale, _FILL * _PALE)):
             fill = {"facecolor": "none", "edgecolor": color, "hatch": "//////"} if hatched else {"color": color}
@@ -194,7 +190,7 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
         axes.plot(
             series.x,
             series.y,
-            color=_color(series),
+            color=light(series.role),
             linestyle=_DASHES[DASHES.get(series.role, "solid")],
             linewidth=2.2 if series.selected else 1.4,
             drawstyle="steps-pre" if figure.steps else "default",
@@ -203,12 +199,10 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
     if point is not None and all(map(math.isfinite, point)):
         axes.plot(*point, "o", color=INK, markersize=5.5, clip_on=False)
     _name_axes(axes, figure.title, *figure.axes)
-    for axis, is_share, values in (
-        (axes.xaxis, figure.shares[0], [x for series in figure.series for x in series.x]),
-        (axes.yaxis, figure.shares[1], [y for series in figure.series for y in series.y]),
-    ):
+    across, down = (np.concatenate([np.zeros(0), *own]) for own in zip(*((each.x, each.y) for each in figure.series)))
+    for axis, is_share, values in zip((axes.xaxis, axes.yaxis), figure.shares, (across, down)):
         if is_share:
-            _share_ticks(axis, max([value for value in values if math.isfinite(value)], default=1.0))
+            _share_ticks(axis, float(values[np.isfinite(values)].max(initial=0)) or 1.0)
         else:
             _round_ticks(axis)
     if sum(bool(series.name) for series in figure.series) > 1:
@@ -217,20 +211,20 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
 
 def draw_bars(axes: Any, figure: Bars) -> None:
     """Draw divided bars, with the counts of parts that have room for them."""
-    for row, counts in enumerate(figure.counts):
-        total, left = max(1, sum(counts)), 0
-        for role, count in zip(figure.roles, counts):
-            color = TOKENS[token(role)].light
-            axes.barh(row, count / total, left=left / total, height=0.7, color=color, linewidth=0)
-            if count / total > _LEGIBLE * (1 + len(f"{count:,}")):
-                shade = TOKENS[on(role)].light
-                at = (left + count / 2) / total
-                axes.text(at, row, f"{count:,}", ha="center", va="center", color=shade, fontweight="bold")
-            left += count
+    counts = np.asarray(figure.counts, np.int64).reshape(len(figure.rows), len(figure.parts))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    starts = np.cumsum(shares, axis=1) - shares
+    for part, role in enumerate(figure.roles):
+        own, left = shares[:, part], starts[:, part]
+        axes.barh(range(len(own)), own, left=left, height=0.7, color=light(role), linewidth=0)
+        for row, (count, share) in enumerate(zip(counts[:, part].tolist(), own)):
+            if share > _LEGIBLE * (1 + len(f"{count:,}")):
+                style = {"ha": "center", "va": "center", "color": light(on(role)), "fontweight": "bold"}
+                axes.text(left[row] + share / 2, row, f"{count:,}", **style)
     axes.set(xlim=(0, 1), xticks=[])
     _rows(axes, figure.rows, figure.title)
     axes.spines[["left", "bottom"]].set_visible(False)
-    patches = [_patch(TOKENS[token(role)].light) for role in figure.roles]
+    patches = [_patch(light(role)) for role in figure.roles]
     columns = max(1, min(3, _LETTERS // (6 + max(map(len, figure.parts), default=0))))
     axes.legend(
         patches, list(figure.parts), loc="upper left", bbox_to_anchor=(0, -0.02), ncols=columns, borderaxespad=0
@@ -239,27 +233,27 @@ def draw_bars(axes: Any, figure: Bars) -> None:
 
 def draw_matrix(axes: Any, figure: Matrix) -> None:
     """Draw counts in cells, shaded by their share of the row or, without shares, by the highest; right ones framed."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import to_rgba
+
     most = max([1, *(count for row in figure.counts for count in row if count is not None)])
+    cells, shades, frames = [], [], []
     for row, counts in enumerate(figure.counts):
         total = sum(count or 0 for count in counts) or 1
         for column, count in enumerate(counts):
-            color = TOKENS[token(figure.roles[row][column] if figure.roles else "unknown")].light
-            frame = {"edgecolor": INK, "linewidth": 1.5} if (row, column) in figure.right else {"linewidth": 0}
-            box = (column - 0.47, row - 0.44), 0.94, 0.88
-            axes.add_patch(_patch(SOFT, *box))
-            axes.add_patch(_patch(color, *box, alpha=_SHADE * (count or 0) / (total if figure.shares else most)))
-            axes.add_patch(_patch("none", *box, **frame))
+            role = figure.roles[row][column] if figure.roles else "unknown"
+            cells.append(_patch("none", (column - 0.47, row - 0.44), 0.94, 0.88))
+            shades.append(to_rgba(light(role), _SHADE * (count or 0) / (total if figure.shares else most)))
+            frames.append(1.5 if (row, column) in figure.right else 0)
             text = "–" if count is None else f"{count:,}" if count or figure.shares else "·"
             axes.text(column, row, text, ha="center", va="center")
+    for colors, widths in ((SOFT, 0), (shades, frames)):
+        axes.add_collection(PatchCollection(cells, facecolors=colors, edgecolors=INK, linewidths=widths), autolim=False)
     axes.set_xlim(-0.5, len(figure.columns) - 0.5)
     axes.set_xticks(range(len(figure.columns)), [fill(name, _WRAPPED) for name in figure.columns])
     _rows(axes, figure.rows, figure.title)
     _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
     axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def _color(series: Series) -> str:
-    return TOKENS[token(series.role)].light
 
 
 def _name_axes(axes: Any, title: str, x: str, y: str) -> None:
@@ -286,10 +280,9 @@ def _round_ticks(axis: Any, number: int = 4) -> None:
 
 
 def _rows(axes: Any, names: Sequence[str], title: str) -> None:
-    """Rows by name, from the top."""
     axes.set_title(title)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), [fill(name, 2 * _WRAPPED) for name in names])
+    axes.set_yticks(range(len(names)), [fill(name, 16) for name in names])
     axes.grid(visible=False)
 
 
@@ -302,10 +295,10 @@ def _patch(color: str, corner: tuple[float, float] = (0, 0), width: float = 1, h
 def _sides_legend(axes: Any, sides: Sequence[Series]) -> None:
     """The sides' names below the axis, outside the data; names that begin with _ are names, too."""
     patches = [
-        _patch("none", edgecolor=_color(series), hatch="//////", alpha=_FILL)
-        if token(series.role) != "known"
-        else _patch(_color(series), alpha=_FILL)
-        for series in sides
+        _patch(color, alpha=_FILL)
+        if token(series.role) == "known"
+        else _patch("none", edgecolor=color, hatch="//////", alpha=_FILL)
+        for series, color in ((series, light(series.role)) for series in sides)
     ]
     axes.legend(
         patches,
@@ -319,17 +312,13 @@ def _sides_legend(axes: Any, sides: Sequence[Series]) -> None:
     )
 
 
-def _named(series: Series) -> str:
-    """The name of a curve with the number that stands beside it."""
-    return series.name if series.value is None else f"{series.name} {number(series.value)}"
-
-
 def lines_of(curves: Sequence[Series]) -> tuple[list[Any], list[str]]:
     """The lines and names of a legend; names that begin with _ are names, too."""
     from matplotlib.lines import Line2D
 
     lines = [
-        Line2D([], [], color=_color(series), linestyle=_DASHES[DASHES.get(series.role, "solid")], linewidth=2)
+        Line2D([], [], color=light(series.role), linestyle=_DASHES[DASHES.get(series.role, "solid")], linewidth=2)
         for series in curves
     ]
-    return lines, [_named(series) for series in curves]
+    values = ("" if series.value is None else f" {number(series.value)}" for series in curves)
+    return lines, [f"{series.name}{value}" for series, value in zip(curves, values)]

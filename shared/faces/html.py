@@ -1,27 +1,30 @@
-"""Parts of a page as HTML, of the templates beside this file; every value is escaped there."""
+"""Parts of pages and of reports as HTML, of the templates of this folder; every value is escaped there."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from ..answers.answer import Answer, Bars, Box, Difference, Figure, Histogram, Image, Number, Table
+from ..answers.answer import Answer, Bars, Box, Curves, Decisions, Figure, Histogram, Image, Matrix, Number, Table
 from ..answers.decisions import number_at
 from ..answers.tables import plural
+from ..extras import extra
 from . import numbers as texts
-from .moving import theme_css
-from .palette import DASHES, css, on, token
+from .drawing import WIDTH, svg_of
+from .palette import DASHES, on, token
+from .terminal import NO_DIFFERENCE
 
-MAX_ROWS = 30  # of a table
+MAX_ROWS = 30  # of a table of a page
 MAX_WORST = 6  # samples of a side
+MAX_PAIRS = 200
 MAX_VERDICTS = 5
 MAX_COMPARED = 2  # keys in the comparison
+MAX_ROWS_OF_A_PAIR = 8
+_CROWDED = 4  # columns of a matrix, above which it is drawn wider
 _HERE = Path(__file__).parent
 _WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 _STEPS = (1, 2, 5)  # of an axis, times a power of ten
@@ -29,9 +32,11 @@ _LETTER, _LINE, _NARROW = 6.8, 17, 340  # pixels: a letter, a label's height, a 
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
+    with extra():
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
     environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+        loader=FileSystemLoader([_HERE / "templates", _HERE / "report/templates", _HERE / "page/templates"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -40,7 +45,8 @@ def _templates() -> Environment:
     environment.filters |= {
         "number": texts.number,
         "interval": texts.interval,
-        "typographic": texts.typographic,
+        "signed": texts.signed,
+        "threshold": texts.threshold_shown,
         "token": token,
         "on": on,
         "dash": lambda role: DASHES.get(role, "solid"),
@@ -50,97 +56,92 @@ def _templates() -> Environment:
     return environment
 
 
-def _rendered(name: str, **values: Any) -> str:
-    return _templates().get_template(f"{name}.html").render(**values)
+def rendered(template: str, /, **values: Any) -> str:
+    """The HTML of a template, whose values are escaped unless they are HTML of this function."""
+    html: str = _templates().get_template(f"{template}.html").render(**values)
+    safe: str = _templates().filters["safe"](html)
+    return safe
 
 
-def page_css() -> str:
-    """The style sheet of a page: tokens, figures in both themes, and the rules of page.css."""
-    return css(system=False) + theme_css() + (_HERE / "page.css").read_text(encoding="utf-8")
+class _Axis:
+    """An axis of drawings with round ends, whose places are in percent of it.
+
+    low, high: its ends as text
+    """
+
+    def __init__(self, points: Iterable[float], least: int = 0) -> None:
+        self._low, self._high, digits = _axis([point for point in points if math.isfinite(point)])
+        self.low, self.high = (texts.typographic(f"{end:.{max(digits, least)}f}") for end in (self._low, self._high))
+
+    def place(self, value: float) -> float | None:
+        """The place of a value; None for one that is not finite."""
+        return round(100 * (value - self._low) / (self._high - self._low), 2) if math.isfinite(value) else None
+
+    def drawn(self, value: float, interval: tuple[float, float] | None, guide: float | None) -> dict[str, Any]:
+        """The places of a value, of its interval, if both ends have one, and of a dashed guide."""
+        ends = [*map(self.place, interval or ())]
+        return {"at": self.place(value), "ends": None if None in ends else ends, "guide": guide}
 
 
-class _Column(NamedTuple):
-    """A number in the comparison: its words, and the ends of the axis of its drawings."""
+def comparison(answer: Answer, *, choice: bool = True) -> str:
+    """The models as rows, with intervals drawn, and the verdicts; "" for one model.
 
-    title: str
-    meaning: str
-    higher: bool | None
-    low: str
-    high: str
-
-
-class _Mark(NamedTuple):
-    """A number of a model, with the places of its drawing in percent of the axis."""
-
-    number: Number | None
-    at: float | None
-    ends: tuple[float, float] | None
-    guide: float | None
-
-
-class _Row(NamedTuple):
-    name: str
-    role: str
-    marks: list[_Mark]
-
-
-class _Verdict(NamedTuple):
-    """A sentence in parts: the models, the difference, and which is better."""
-
-    who: str
-    what: str
-    how: str
-
-
-def comparison(answer: Answer) -> str:
-    """The models as rows of a choice, with intervals drawn, and the verdicts; "" for one model."""
+    choice: whether the model that is shown is chosen here
+    """
     if len(answer.models) < 2:
         return ""
-    columns: list[_Column] = []
-    marks: dict[str, list[_Mark]] = {name: [] for name in answer.models}
+    columns: list[dict[str, Any]] = []
+    marks: dict[str, list[tuple[Number | None, dict[str, Any]]]] = {name: [] for name in answer.models}
     for key in answer.leading[:MAX_COMPARED]:
-        column, of_key = _compared(answer, key)
-        columns.append(column)
-        for name, mark in of_key.items():
-            marks[name].append(mark)
-    rows = [_Row(name, _role_of(answer, name), marks[name]) for name in answer.models]
-    return _rendered(
+        own = {name: _by_key(answer, name).get(key) for name in answer.models}
+        present = [number for number in own.values() if number is not None and math.isfinite(number.value)]
+        first = present[0] if present else Number(key, 0)
+        axis = _Axis((end for one in present for end in (one.value, *(one.interval or ()))), 2 if first.share else 0)
+        best = None
+        if first.higher is not None and present:
+            best = axis.place((max if first.higher else min)(number.value for number in present))
+        columns.append({"number": first, "axis": axis})
+        for name, number in own.items():
+            value, interval = (math.nan, None) if number is None else (number.value, number.interval)
+            marks[name].append((number, axis.drawn(value, interval if math.isfinite(value) else None, best)))
+    rows = [(name, _role_of(answer, name), marks[name]) for name in answer.models]
+    return rendered(
         "comparison",
         answer=answer,
         title=_counted(len(answer.models), answer.noun),
         columns=columns,
         rows=rows,
+        choice=choice,
         level="" if answer.level is None else f"{100 * answer.level:g} % interval",
         verdicts=[_verdict(sentence) for sentence in answer.verdicts[:MAX_VERDICTS]],
         more=max(0, len(answer.verdicts) - MAX_VERDICTS),
     )
 
 
-def _compared(answer: Answer, key: str) -> tuple[_Column, dict[str, _Mark]]:
-    """A number of all models on one axis; the dashed guide is at the best value."""
-    own = {name: _by_key(answer, name).get(key) for name in answer.models}
-    present = [number for number in own.values() if number is not None and math.isfinite(number.value)]
-    points = [float(point) for number in present for point in (number.value, *(number.interval or ()))]
-    low, high, digits = _axis([point for point in points if math.isfinite(point)])
-    digits = max(digits, 2 if present and present[0].share else 0)
-
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 2)
-
-    def mark(number: Number | None) -> _Mark:
-        if number is None or not math.isfinite(number.value):
-            return _Mark(number, None, None, best)
-        start, end = number.interval or (math.nan, math.nan)
-        ends = (place(start), place(end)) if math.isfinite(end - start) else None
-        return _Mark(number, place(number.value), ends, best)
-
-    first = present[0] if present else Number(key, 0)
-    best = None
-    if first.higher is not None and present:
-        best = place((max if first.higher else min)(number.value for number in present))
-    marks = {name: mark(number) for name, number in own.items()}
-    words = (texts.typographic(f"{end:.{digits}f}") for end in (low, high))
-    return _Column(first.title or key, first.meaning, first.higher, *words), marks
+def pair(answer: Answer) -> str:
+    """The differences of two models, of all samples, with intervals drawn, and the verdict; "" without any."""
+    rows = [row for row in answer.differences if row.higher is not None and not row.group]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: row.key not in answer.leading[:1])
+    shown, titles = rows[:MAX_ROWS_OF_A_PAIR], titles_of(answer)
+    drawn = [row for row in shown if max(abs(row.low), abs(row.high), abs(row.difference)) <= 1]  # counts are not
+    axis = _Axis([0.0, *(end for row in drawn for end in (row.low, row.high, row.difference))], 2)
+    names = rows[0].first, rows[0].second
+    counts = [f"{name} is better in {sum(row.better == name for row in rows)}" for name in names]
+    return rendered(
+        "pair",
+        names=names,
+        rows=[
+            (row, titles.get(row.key, row.key), axis.drawn(row.difference, (row.low, row.high), axis.place(0.0)))
+            if row in drawn
+            else (row, titles.get(row.key, row.key), None)
+            for row in shown
+        ],
+        axis=axis,
+        notes=[f"{', '.join(counts)} of {len(rows)} numbers"] * (len(rows) > 1) + [answer.over] * bool(answer.over),
+        neither=NO_DIFFERENCE,
+    )
 
 
 def _axis(points: Sequence[float]) -> tuple[float, float, int]:
@@ -169,15 +170,15 @@ def _counted(count: int, noun: str) -> str:
     return f"{_WORDS[count] if count < len(_WORDS) else f'{count:,}'} {plural(noun)}"
 
 
-def _verdict(sentence: str) -> _Verdict:
-    """The parts of a sentence of a comparison.
+def _verdict(sentence: str) -> tuple[str, str, str]:
+    """The parts of a sentence of a comparison: the models, the difference, and which is better.
 
     >>> _verdict("knn vs msp: AUROC +0.115 [0.092, 0.137], knn is better")
-    _Verdict(who='knn vs msp', what='AUROC +0.115 [0.092, 0.137]', how='knn is better')
+    ('knn vs msp', 'AUROC +0.115 [0.092, 0.137]', 'knn is better')
     """
     who, colon, rest = sentence.rpartition(": ")
     what, comma, how = rest.rpartition(", ")
-    return _Verdict(who if colon else "", what if comma else rest, how if comma else "")
+    return who if colon else "", what if comma else rest, how if comma else ""
 
 
 def _role_of(answer: Answer, model: str) -> str:
@@ -193,22 +194,7 @@ def headline(answer: Answer) -> str:
     """The leading numbers of the model shown, large, with intervals and what they are of."""
     own = _by_key(answer, answer.model)
     leading = [own[key] for key in answer.leading if key in own]
-    return _rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
-
-
-class _Part(NamedTuple):
-    name: str
-    samples: int
-    first: bool
-
-
-class _Side(NamedTuple):
-    """The samples of a side, by decision."""
-
-    name: str
-    role: str
-    total: int
-    parts: list[_Part]
+    return rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
 
 
 def decisions(answer: Answer, place: int) -> str:
@@ -217,13 +203,13 @@ def decisions(answer: Answer, place: int) -> str:
         return ""
     own, rows = answer.decisions, []
     for name, cells in own.table.items():
-        parts = [_Part(words, own.counts[count][place], i == 0) for i, (words, count) in enumerate(cells.items())]
-        rows.append(_Side(name, own.roles.get(name, "edge"), sum(part.samples for part in parts), parts))
+        parts = [(words, own.counts[count][place]) for words, count in cells.items()]
+        rows.append((name, own.roles.get(name, "edge"), sum(samples for _, samples in parts), parts))
     rates = [(name, number_at(own, name, place)) for name in (*own.rates, *own.values)]
     promised = [words for preset, words in own.promises.items() if own.presets.get(preset) == place]
-    threshold = texts.typographic(own.thresholds[place])
+    threshold = texts.threshold_shown(own.thresholds[place])
     promise = " ".join(words.replace("{threshold}", threshold) for words in promised)
-    return _rendered("decisions", rows=rows, rates=rates, note=own.note, promise=promise)
+    return rendered("decisions", rows=rows, rates=rates, note=own.note, promise=promise)
 
 
 def numbers(answer: Answer) -> str:
@@ -236,94 +222,84 @@ def numbers(answer: Answer) -> str:
             sections.append((title, own))
     if rest:
         sections.append(("Others" if sections else "", [*rest.values()]))
-    return _rendered("numbers", sections=sections) if sections else ""
-
-
-class _Head(NamedTuple):
-    title: str
-    higher: bool | None
-    is_number: bool
-
-
-class _Cell(NamedTuple):
-    text: str
-    is_number: bool
-    best: bool = False
-    interval: tuple[float, float] | None = None
-
-
-class _View(NamedTuple):
-    """A table as it is shown: `first` of its rows are means, and `more` rows are left out."""
-
-    title: str
-    heads: list[_Head]
-    rows: list[list[_Cell]]
-    first: int = 0
-    more: int = 0
-    note: str = ""
+    return rendered("numbers", sections=sections) if sections else ""
 
 
 def tables(answer: Answer) -> str:
     """The models or groups side by side, and all other tables, folded; "" without tables."""
-    if answer.side_by_side is None and not answer.tables:
+    own, titles = answer.side_by_side, titles_of(answer)
+    if own is None and not answer.tables:
         return ""
-    titles = {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
-    beside = None if answer.side_by_side is None else _view(answer.side_by_side, titles)
-    return _rendered("tables", beside=beside, others=[_view(table, titles) for table in answer.tables])
+    beside = None if own is None else table(own, titles, most=MAX_ROWS)
+    others = [(one.title, table(one, titles, most=MAX_ROWS)) for one in answer.tables]
+    return rendered("tables", title="" if own is None else own.title, beside=beside, others=others)
 
 
-def _view(table: Table, titles: Mapping[str, str] = {}, most: int = MAX_ROWS) -> _View:
-    names, best = [*table.columns], {*table.best}
-    length = len(table.columns[names[0]]) if names else 0
-    are_numbers = {name: all(_is_number(value) for value in table.columns[name]) for name in names}
-    heads = [_Head(titles.get(name, name), table.higher.get(name), are_numbers[name]) for name in names]
+def titles_of(answer: Answer) -> dict[str, str]:
+    """The keys of the numbers in words."""
+    return {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
+
+
+def table(
+    own: Table,
+    titles: Mapping[str, str] = {},
+    *,
+    most: int | None = None,
+    digits: int | None = None,
+    meters: Collection[str] = (),
+) -> str:
+    """A table, which scrolls within itself.
+
+    titles: of columns, in words; most, how many rows are shown; digits, of numbers
+    meters: columns of shares that have a bar; a list in them has one for each model, in the models' colours
+    """
+    columns = [*own.columns.items()]
+    are_numbers = {name: all(map(_is_number, column)) for name, column in columns}
+    best, length = {*own.best}, min(map(len, own.columns.values()), default=0)
+
+    def cell(row: int, name: str, value: Any) -> dict[str, Any]:
+        bars: list[tuple[str, float, str]] = []
+        if name in meters and value is not None:
+            several = {f"d{i}": one for i, one in enumerate(value, 1)} if isinstance(value, list) else {"known": value}
+            bars = [
+                (role, 100 * min(1.0, max(0.0, one or 0.0)), texts.number(one, digits)) for role, one in several.items()
+            ]
+        interval = own.intervals[name][row] if name in own.intervals else None
+        shown = interval and texts.interval(interval, digits)
+        return {"text": texts.number(value, digits), "bars": bars, "best": (row, name) in best, "interval": shown}
+
     rows = [
-        [
-            _Cell(
-                texts.number(table.columns[name][row]),
-                are_numbers[name],
-                (row, name) in best,
-                table.intervals[name][row] if name in table.intervals else None,
-            )
-            for name in names
-        ]
-        for row in range(min(length, most))
+        [(are_numbers[name], cell(row, name, column[row])) for name, column in columns]
+        for row in range(length if most is None else min(length, most))
     ]
-    return _View(table.title, heads, rows, table.first, max(0, length - most))
+    heads = [(titles.get(name, name), own.higher.get(name), are_numbers[name]) for name, _ in columns]
+    return rendered("table", title=own.title, heads=heads, rows=rows, first=own.first, more=length - len(rows))
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    return value is None or (isinstance(value, (int, float, list, tuple)) and not isinstance(value, bool))
 
 
 def differences(answer: Answer) -> str:
     """The paired comparison of all models, folded; "" without one."""
-    if not answer.differences:
-        return ""
-    titles = {number.key: number.title or number.key for number in answer.numbers.get(answer.model, ())}
-    heads = [
-        *(_Head(title, None, False) for title in ("Pair", "Group", "Number")),
-        *(_Head(title, None, True) for title in ("Difference", "p")),
-        _Head("Better", None, False),
-    ]
-    rows = [_pair(row, titles.get(row.key, row.key)) for row in answer.differences[:200]]
-    view = _View("", heads, rows, more=max(0, len(answer.differences) - 200))
-    if not any(row.group for row in answer.differences):
-        view = view._replace(heads=[heads[0], *heads[2:]], rows=[[row[0], *row[2:]] for row in rows])
-    return _rendered("differences", answer=answer, view=view)
+    return rendered("differences", answer=answer, table=pairs(answer, most=MAX_PAIRS)) if answer.differences else ""
 
 
-def _pair(row: Difference, title: str) -> list[_Cell]:
-    """A row of a comparison as cells."""
-    words = (f"{row.first} − {row.second}", row.group, title)
-    difference = _Cell(texts.signed(row.difference), True, interval=(row.low, row.high))
-    better = row.better or "no clear difference"
-    return [
-        *(_Cell(text, False) for text in words),
-        difference,
-        _Cell(texts.number(row.p_value), True),
-        _Cell(better, False),
-    ]
+def pairs(answer: Answer, *, most: int | None = None, digits: int | None = None) -> str:
+    """The paired comparison of all models as a table: every difference with its interval, p-value and verdict."""
+    rows, titles = answer.differences, titles_of(answer)
+    columns: dict[str, Sequence[Any]] = {"Pair": [f"{row.first} − {row.second}" for row in rows]}
+    if any(row.group for row in rows):
+        columns["Group"] = [row.group or "mean" for row in rows]
+    columns |= {
+        "Number": [titles.get(row.key, row.key) for row in rows],
+        "Difference": [row.difference for row in rows],
+        "p": [row.p_value for row in rows],
+        "Better": [row.better or NO_DIFFERENCE for row in rows],
+    }
+    ends = [None if math.isnan(row.low) else (row.low, row.high) for row in rows]
+    own = Table("All pairs compared", columns, intervals={"Difference": ends})
+    return table(own, most=most, digits=digits)
 
 
 def worst(answer: Answer) -> str:
@@ -331,38 +307,78 @@ def worst(answer: Answer) -> str:
     if not answer.worst:
         return ""
     by = f" by {answer.model}" if len(answer.models) > 1 else ""
-    sides = [
-        _view(Table(side.title, side.columns), most=MAX_WORST)._replace(more=0, note=side.note) for side in answer.worst
-    ]
-    return _rendered("worst", title=f"Ranked worst{by}", sides=sides)
+    sides = []
+    for side in answer.worst:
+        columns = {name: column[:MAX_WORST] for name, column in side.columns.items()}
+        sides.append((side, table(Table(side.title, columns))))
+    return rendered("worst", title=f"Ranked worst{by}", sides=sides)
 
 
 def gallery(answer: Answer, shown: int = 0) -> str:
     """Thumbnails of the images as a choice named "image", of indices; "" without images."""
-    return _rendered("gallery", images=answer.images, shown=shown) if answer.images else ""
+    return rendered("gallery", images=answer.images, shown=shown) if answer.images else ""
 
 
 def notes(answer: Answer) -> str:
     """A list of what was left out, what intervals hold, and the signature; "" without either."""
-    return _rendered("notes", answer=answer) if answer.notes or answer.signature else ""
+    return rendered("notes", answer=answer) if answer.notes or answer.signature else ""
 
 
 def title_of(figure: Figure) -> str:
-    """The title of a figure, its unit, what it is of, and the names of the parts of bars."""
-    unit = figure.unit if isinstance(figure, Histogram) else ""
-    parts = [*zip(figure.parts, figure.roles)] if isinstance(figure, Bars) else []
-    return _rendered("title", figure=figure, about=" · ".join(filter(None, (unit, figure.note))), parts=parts)
+    """The title of a figure, its unit, what it is of, and the names of its parts, sides or curves."""
+    unit, parts, curves = figure.unit if isinstance(figure, Histogram) else "", [], []
+    if isinstance(figure, Bars):
+        parts = [*zip(figure.parts, figure.roles)]
+    elif isinstance(figure, Histogram):
+        parts = [(series.name, series.role) for series in figure.series]
+    elif isinstance(figure, Curves) and any(series.name for series in figure.series):
+        curves = sorted(figure.series, key=lambda series: -math.inf if series.value is None else -series.value)
+    about = " · ".join(filter(None, (unit, figure.note)))
+    hatched = isinstance(figure, Histogram)
+    return rendered("title", figure=figure, about=about, parts=parts, curves=curves, hatched=hatched)
+
+
+def drawn(
+    figure: Figure,
+    decisions: Decisions | None = None,
+    place: int = 0,
+    *,
+    name: str = "",
+    width: int = WIDTH,
+    threshold: float | None = None,
+) -> str:
+    """A figure that stands still, below its title and key; see `svg_of`. Needs matplotlib.
+
+    name: the accessible one, by default the figure in words
+    """
+    said = [figure.title]
+    if isinstance(figure, (Bars, Matrix)):
+        names = figure.parts if isinstance(figure, Bars) else figure.columns
+        for row, counts in zip(figure.rows, figure.counts):
+            cells = (f"{words} {count:,}" for words, count in zip(names, counts) if count is not None)
+            said.append(f"{row}: {', '.join(cells)}")
+        width *= 2 if len(names) > _CROWDED and isinstance(figure, Matrix) else 1
+    words = name or f"{said[0]}. {'; '.join(said[1:])}".removesuffix(". ")
+    svg = svg_of(figure, decisions, place, name=words, width=width, threshold=threshold)
+    return rendered("drawn", title=title_of(figure), svg=svg, width=width)
 
 
 def picture_of(image: Image, width: int = 640) -> str:
-    """An image, at most `width` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes.
-
-    Labels of errors do not cover each other; every box says what it is on hover. The first boxes are on top.
-    """
+    """An image, at most `width` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes."""
     outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
+    shown = framed(image, {"wide": width, "small": _NARROW})
+    return rendered("picture", image=image, width=width, shown=shown, outcomes=outcomes)
+
+
+def framed(image: Image, widths: Mapping[str, int]) -> str:
+    """An image with its boxes, the first ones on top. Needs Pillow for boxes.
+
+    widths: in pixels, of layers of labels by their names. Labels of errors do not cover each other; every box says
+        what it is on hover.
+    """
     boxes = [(box, _places(box.corners, image.size)) for box in reversed(image.boxes)]
-    labels = {"wide": _labels(image, width), "small": _labels(image, _NARROW)} if image.boxes else {}
-    return _rendered("picture", image=image, width=width, boxes=boxes, labels=labels, outcomes=outcomes)
+    labels = {name: _labels(image, width) for name, width in widths.items()} if image.boxes else {}
+    return rendered("frame", image=image, boxes=boxes, labels=labels)
 
 
 def _outcome(box: Box) -> tuple[str, str]:
@@ -377,7 +393,6 @@ def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
 
 
 def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
-    """The labels that find a place in a picture of some width, with their places in percent."""
     from ..answers.pictures import label_places
 
     boxes = sorted(image.boxes, key=lambda box: not box.label or box.role == "right")

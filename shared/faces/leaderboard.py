@@ -67,7 +67,6 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
 
 
 def _column(table: ResultTable, key: str) -> int:
-    """The index of the column of a key."""
     keys = [next((row[i].key for _, row in table.rows if row[i]), "") for i, _ in enumerate(table.columns)]  # type: ignore[union-attr]
     named = [i for i, name in enumerate(table.columns) if key in (name, name.rpartition("/")[2])]
     having = [i for i, own in enumerate(keys) if key in (own, own.rpartition("/")[2])]
@@ -194,7 +193,8 @@ def undecided(
         best = [name for name, value in values.items() if value == best_value]
         p_values: dict[str, float | None] = {}
         for name in (name for name in values if name != best[0]):
-            rivals = [one for one in best if one != name and _share_samples(models.get(one), models.get(name))]
+            rivals = [one for one in best if one != name and {one, name} <= models.keys()]
+            rivals = [one for one in rivals if models[one].samples == models[name].samples]
             if not rivals:
                 alike[name, group, key] = None
             elif name in best:
@@ -239,11 +239,6 @@ class _Model:
         return compared(parts, level, skipping=self._skipping)
 
 
-def _share_samples(one: _Model | None, other: _Model | None) -> bool:
-    """Whether two models have samples, and the same seeds, options and samples."""
-    return one is not None and other is not None and one.samples == other.samples
-
-
 def _p_value(differences: np.ndarray | None, higher: bool) -> float | None:
     """The p-value of a first model that is better than a second; 1 if the resamples say the opposite."""
     if differences is None:
@@ -273,7 +268,6 @@ def _kinds_and_sizes(prepared: Prepared) -> tuple[bytes, bytes]:
 
 
 def _as_bytes(array: np.ndarray) -> bytes:
-    """The values of numbers or words as bytes, whatever their type."""
     return array.astype(np.float64).tobytes() if array.dtype.kind in "biuf" else repr(array.tolist()).encode()
 
 

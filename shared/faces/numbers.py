@@ -87,26 +87,13 @@ def brief(name: str, most: int = 24) -> str:
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
 
 
-def markdown(answer: Answer) -> str:
-    """The models or groups side by side as a Markdown table, with three decimals; "" if there is one row."""
-    return _copied(answer, "markdown")
+def copied(answer: Answer, form: str) -> str:
+    """The models or groups side by side as a table to copy, in "markdown", "latex" or "csv"; "" if there is one row.
 
-
-def latex(answer: Answer) -> str:
-    """The models or groups side by side as a LaTeX table, with three decimals; "" if there is one row."""
-    return _copied(answer, "latex")
-
-
-def csv_text(answer: Answer) -> str:
-    """The models or groups side by side as CSV, with all digits and columns for intervals; "" if there is one row."""
-    return _copied(answer, "csv")
-
-
-def _copied(answer: Answer, form: str) -> str:
+    Numbers have three decimals, in CSV all digits, with columns for intervals.
+    """
     table = answer.side_by_side
-    if table is None:
-        return ""
-    return typed(render(_cells(table), form, digits=None if form == "csv" else 3))
+    return "" if table is None else typed(render(_cells(table), form, digits=None if form == "csv" else 3))
 
 
 def _cells(table: Table) -> ResultTable:

@@ -5,30 +5,30 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..answers.answer import Answer, Curves, Decisions, Figure, Histogram, Number, Series
+from ..answers.answer import Answer, Curves, Decisions, Figure, Histogram, Series
 from ..extras import extra
 from ..metric.numbers import with_arrow
 from ..written.files import write_file
 from ..written.results import direction
 from .drawing import draw_curves, draw_figure, lines_of, styled
-from .numbers import interval, number, threshold_shown, typographic
+from .numbers import brief, interval, number, signed, threshold_shown
 from .palette import TOKENS
 from .terminal import NO_DIFFERENCE
 
 __all__ = ["draw_differences", "draw_intervals", "draw_oscr"]  # for people; the others are for commands and reports
 
-_WIDTH, _WIDE, _DPI = 7.5, 9, 200  # inches, of answers, and pixels per inch
+_WIDE, _DPI = 9, 200  # inches, and pixels per inch
 _MODELS = [TOKENS[name].light for name in ("d1", "d2", "d3", "ink", "edge")]
-_INK, _QUIET, _EDGE = (TOKENS[name].light for name in ("ink", "ink2", "edge"))
+_QUIET, _EDGE = (TOKENS[name].light for name in ("ink2", "edge"))
 _BETTER = {"first": _MODELS[0], "second": _MODELS[1], None: _QUIET}
-_ROW, _MARGIN = 0.32, 1.1  # inches
+_ROW, _MARGIN = 0.27, 0.45  # inches
 _TITLE = 42  # characters of a line of a title
 _LONGEST = 40  # characters of a name
 
@@ -50,10 +50,14 @@ def draw_answer(answer: Answer, path: Path) -> None:
     Raises ValueError for another ending, OSError for a file that cannot be written, which stays as it is.
     """
     check_picture(path)
-    rates = [each for each in answer.numbers.get(answer.model, ()) if each.share and not math.isnan(each.value)]
+    rates = [
+        _Row(with_arrow(each.key, each.higher), each.value, each.interval, number, interval)
+        for each in answer.numbers.get(answer.model, ())
+        if each.share and not math.isnan(each.value)
+    ]
     place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
     rows = -(-len(answer.figures) // 2)
-    heights = [3.3 * rows] * bool(rows) + [0.45 + 0.27 * len(rates)] * bool(rates)
+    heights = [3.3 * rows] * bool(rows) + [_MARGIN + _ROW * len(rates)] * bool(rates)
     with styled() as canvas:
         drawn = canvas(figsize=(_WIDE, sum(heights or [1]) + 0.4), layout="constrained", dpi=_DPI)
         title = ": ".join(filter(None, [answer.metric, answer.model]))
@@ -66,8 +70,9 @@ def draw_answer(answer: Answer, path: Path) -> None:
             axes.set_title(fill(" · ".join(filter(None, words)), _TITLE))
         if rates:
             axes = parts[-1].subplots()
-            _draw_rates(axes, rates)
-            axes.set_title(answer.over)
+            _draw_rows(axes, rates, answer.over)
+            axes.set_xlim(0, 1)
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         save_figure(drawn, path)
 
 
@@ -79,20 +84,30 @@ def _threshold_drawn(figure: Figure, decisions: Decisions | None) -> str:
     return f"{name}: score > {threshold_shown(decisions.thresholds[place])}".removeprefix(": ")
 
 
-def _draw_rates(axes: Any, rates: Sequence[Number]) -> None:
-    """Draw a row for each rate: its value as a point, its interval as a line; numbers beyond 1 only as text."""
-    for place, each in enumerate(rates):
-        if each.interval is not None and 0 <= each.interval[0] <= each.interval[1] <= 1:
-            axes.plot(each.interval, [place, place], color=_MODELS[0], linewidth=2.5, solid_capstyle="butt")
-        if 0 <= each.value <= 1:
-            axes.plot(each.value, place, "o", color=_MODELS[0], markersize=6, clip_on=False)
-        said = f"{number(each.value)}  {interval(each.interval)}".rstrip()
+class _Row(NamedTuple):
+    """A row of a plot: its name, a value, the ends of its interval, if any, how both are written, and the colour."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None
+    number: Callable[[Any], str]
+    ends: Callable[[tuple[float, float] | None], str]
+    color: str = _MODELS[0]
+
+
+def _draw_rows(axes: Any, rows: Sequence[_Row], title: str) -> None:
+    """Draw a row for each number: its value as a point, its interval as a line, and both as text."""
+    for place, row in enumerate(rows):
+        if row.interval is not None:
+            axes.plot(row.interval, [place, place], color=row.color, linewidth=2.5, solid_capstyle="butt")
+        axes.plot(row.value, place, "o", color=row.color, markersize=6)
+        said = f"{row.number(row.value)}  {row.ends(row.interval)}".rstrip()
         axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center")
-    axes.set(xlim=(0, 1), ylim=(len(rates) - 0.5, -0.5))
-    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    axes.set_yticks(range(len(rates)), [with_arrow(each.key, each.higher) for each in rates])
+    axes.set_yticks(range(len(rows)), [brief(row.name, _LONGEST) for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
+    axes.set_title(title)
 
 
 def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | Path, *, title: str = "") -> None:
@@ -119,16 +134,6 @@ def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | P
         save_figure(figure, Path(path))
 
 
-class _Interval(NamedTuple):
-    """A line of a forest plot: a key, its value, the ends of its interval, and the colour."""
-
-    key: str
-    value: float
-    low: float
-    high: float
-    color: str = _MODELS[0]
-
-
 def draw_differences(
     table: Mapping[str, Sequence[Any]],
     path: str | Path,
@@ -145,8 +150,8 @@ def draw_differences(
     directions = [direction(key) for key in table["key"]]
     keys = [with_arrow(key, known and known.higher) for key, known in zip(table["key"], directions)]
     names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, keys)]
-    columns = zip(names, table["difference"], table["low"], table["high"], table["better"])
-    rows = [_Interval(name, value, low, high, _BETTER[better]) for name, value, low, high, better in columns]
+    columns = zip(names, table["difference"], zip(table["low"], table["high"]), table["better"])
+    rows = [_Row(name, value, ends, signed, interval, _BETTER[better]) for name, value, ends, better in columns]
     there = {row.color for row in rows}
     words = (*(f"{model} is better" for model in models), NO_DIFFERENCE)
     legend = {text: color for text, color in zip(words, _BETTER.values()) if color in there}
@@ -160,53 +165,32 @@ def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str =
     Raises ValueError for results without intervals, and as `draw_differences`.
     """
     sure = [key for key in results if f"{key}_low" in results]
-    rows = [_Interval(key, results[key], results[f"{key}_low"], results[f"{key}_high"]) for key in sure]
+    ends = ((results[f"{key}_low"], results[f"{key}_high"]) for key in sure)
+    rows = [_Row(key, results[key], own, number, interval) for key, own in zip(sure, ends)]
     if not rows:
         raise ValueError("results: expected intervals, got none; compute them with a confidence_level")
     _draw_forest(rows, Path(path), title, zero=False, legend={})
 
 
-def _shortened(name: str) -> str:
-    """A name that leaves room for the drawing: a long one without its middle.
-
-    >>> _shortened("auroc ↑"), len(_shortened(60 * "x"))
-    ('auroc ↑', 40)
-    """
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
-
-
-def _draw_forest(rows: Sequence[_Interval], path: Path, title: str, *, zero: bool, legend: Mapping[str, str]) -> None:
-    """Draw rates in one panel, and counts and ratios beyond 1 in another."""
+def _draw_forest(rows: Sequence[_Row], path: Path, title: str, *, zero: bool, legend: Mapping[str, str]) -> None:
     if not rows:
         raise ValueError("table: expected at least one row, got none")
     check_picture(path)
-    beyond = [row for row in rows if max(abs(row.low), abs(row.high)) > 1]
+    beyond = [row for row in rows if max(map(abs, row.interval or ())) > 1]
     panels = [panel for panel in ([row for row in rows if row not in beyond], beyond) if panel]
-    heights = [_MARGIN + _ROW * len(panel) for panel in panels]
-    with styled(**{"axes.titlelocation": "center", "font.size": 10}) as canvas:
+    heights = [2 * _MARGIN + _ROW * len(panel) for panel in panels]
+    with styled() as canvas:
         from matplotlib.lines import Line2D
 
-        figure = canvas(figsize=(_WIDTH, sum(heights)), layout="constrained")
+        figure = canvas(figsize=(_WIDE, sum(heights)), layout="constrained", dpi=_DPI)
         columns = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
         for axes, panel in zip(columns, panels):
-            for place, row in enumerate(panel):
-                axes.plot([row.low, row.high], [place, place], color=row.color, linewidth=2, solid_capstyle="butt")
-                axes.plot(row.value, place, "o", color=row.color, markersize=6)
-                form = ("+" if zero else "") + (".4g" if row in beyond else ".4f")
-                value, low, high = (typographic(f"{end:{form}}") for end in (row.value, row.low, row.high))
-                said = f"{value} [{low}, {high}]"
-                axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9)
+            _draw_rows(axes, panel, title if axes is columns[0] else "")
             if zero:
                 axes.axvline(0, color=_EDGE, linewidth=1, linestyle="--", zorder=0)
-            axes.set_yticks(range(len(panel)), [_shortened(row.key) for row in panel])
-            axes.set_ylim(len(panel) - 0.5, -0.5)
-            axes.grid(axis="y", visible=False)
-            axes.spines["left"].set_visible(False)
-        if title:
-            columns[0].set_title(title, fontsize=11)
         if legend:
             lines = [Line2D([], [], color=color, marker="o", linewidth=2) for color in legend.values()]
-            figure.legend(lines, list(legend), loc="outside lower center", ncols=len(lines), fontsize=9)
+            figure.legend(lines, list(legend), loc="outside lower center", ncols=len(lines))
         save_figure(figure, path)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..answers.detection import meaning
 from ..comparison import TABLE
 from ..detection.errors import KEYS_OF_TABLES
 from ..metric.numbers import number_text
@@ -13,38 +14,18 @@ from ..metric.results import Results
 from ..reading.maps.layouts import TITLES
 from ..suites.differences import ENDS
 from ..written.files import write_file
-from ..written.results import as_json, shares
-from .terminal import aligned, joined, printed, quiet, strong, text_width
+from ..written.results import as_json, direction, shares
+from .terminal import aligned, in_blocks, joined, printed, quiet, strong
 
 DIGITS = 6  # of a number in a file
 LEFT_OUT = "left_out"  # the key of what files hold that is not evaluated, in words
 _WIDTH = 110  # of a table in a file; further columns get a table below
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 _MEANINGS = {
-    "U-Recall": "unknown objects called unknown; higher is better",
-    "WI": "known objects called unknown; lower is better",
-    "A-OSE": "all errors over all objects; lower is better",
-    "Precision(Known)": "higher is better",
-    "Recall(Known)": "higher is better",
-}
-_MEANINGS_OWOD = {
-    "WI": "precision without unknown objects over that with them, minus 1; lower is better",
-    "WI(OWOD)@0.8": "share of known-class predictions that lie on unknown objects; lower is better",
-    "A-OSE": "unknown objects called known; lower is better",
-    "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
-    "U-Recall": "unknown objects called unknown; higher is better",
-    "U-AP": "average precision of unknown; higher is better",
-    "mAP": "mean average precision, as Pascal VOC; higher is better",
-    "Precision(U)": "of predictions called unknown; higher is better",
-    "U-F1": "of unknown; higher is better",
-    "Precision(K)": "mean over the known classes; higher is better",
-    "Recall(K)": "mean over the known classes; higher is better",
-}
-_MEANINGS_STANDARD = {
-    "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
-    "mAP50-95": "average precision, averaged over IoU 0.5 to 0.95; higher is better",
-    "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
-    "recall": "at the same confidence; higher is better",
+    "mAP50": "average precision at 101 recalls, IoU 0.5",
+    "mAP50-95": "average precision, averaged over IoU 0.5 to 0.95",
+    "precision": "at IoU 0.5 and the confidence of the highest mean F1",
+    "recall": "at the same confidence",
 }
 _SHARES = {"Precision", "Recall", "AP", "share", "ΔmAP", "ΔU-AP", "ΔU-Recall"}  # among the columns of tables
 
@@ -94,13 +75,13 @@ def summary(
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         ends = {key: [rows[f"{key}_low"], rows[f"{key}_high"]] for key in rows if f"{key}_low" in rows}
         shown = rows.keys() - {f"{key}_{end}" for key in ends for end in ("low", "high")}
-        meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "mAP" in rows else _MEANINGS)
+        protocol = {"protocol": "owod" if "mAP" in rows else "ow-dln"}
         lines = [
             [
                 key,
                 strong(text(key, rows[key])),
                 quiet(f"[{text(key, ends[key])}]" if key in ends else ""),
-                quiet(meanings.get(key, "")),
+                quiet(_said(key, protocol)),
             ]
             for key in rows
             if key in shown
@@ -116,6 +97,12 @@ def summary(
     if "comparison" in results:
         parts.append(f"Two detectors on the same images\n\n{all_digits(results['comparison'])}")
     return joined(*parts)
+
+
+def _said(key: str, protocol: Mapping[str, Any]) -> str:
+    """The meaning of a key, and which direction is better; "" without a meaning."""
+    words, known = _MEANINGS.get(key) or meaning(key, protocol), direction(key)
+    return f"{words}; {'higher' if known.higher else 'lower'} is better" if words and known is not None else words
 
 
 def all_digits(table: Mapping[str, list[Any]]) -> str:
@@ -145,11 +132,11 @@ def anomaly_summary(results: Results, percent: bool = False) -> str:
     rates are in percent.
     """
     in_percent = shares(results) if percent else frozenset()
-    if "comparison" not in results:
-        return f"{described(results)}\n\n{_tables(_group_rows(results), in_percent)}"
-    models = [f"{described(one)}\n\n{_tables(_group_rows(one), in_percent)}" for one in (results, results["other"])]
-    differences = _tables(_difference_rows(results["comparison"]), in_percent)
-    return "\n\n".join([*models, f"First minus second\n\n{differences}"])
+    models = [one for one in (results, results.get("other")) if one is not None]
+    parts = [f"{described(one)}\n\n{_tables(_group_rows(one), in_percent)}" for one in models]
+    if "comparison" in results:
+        parts.append(f"First minus second\n\n{_tables(_difference_rows(results['comparison']), in_percent)}")
+    return "\n\n".join(parts)
 
 
 def described(results: Results) -> str:
@@ -186,9 +173,4 @@ def _tables(columns: Mapping[str, Sequence[Any]], in_percent: Collection[str]) -
 
     cells = [[key, *(text(key, value) for value in column)] for key, column in columns.items()]
     names, *others = cells
-    blocks: list[list[list[str]]] = []
-    for column in others:
-        if not blocks or text_width(aligned([*zip(*blocks[-1], column)])) > _WIDTH:
-            blocks.append([names])
-        blocks[-1].append(column)
-    return "\n\n".join(aligned([*zip(*block)]) for block in blocks)
+    return "\n\n".join(in_blocks(names, others, _WIDTH))

@@ -84,7 +84,6 @@ def make_table(
     seeds: str | None = None,
     undecided: Mapping[Place, bool | None] = MappingProxyType({}),
     names: Mapping[str, str] = MappingProxyType({}),
-    marked: Callable[[str, str, str], bool] | None = None,
 ) -> ResultTable:
     """A table of the numbers of results.
 
@@ -100,8 +99,6 @@ def make_table(
     compared, the best numbers of each group and key are marked, as far as the direction of the key is known. Means have
     no intervals. Keys are shortened to their last parts if these differ.
 
-    With `marked`, a function of a result's name, a group and a key, the numbers for which it is true are marked
-    instead.
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
@@ -109,7 +106,10 @@ def make_table(
     >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
     [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
     """
-    _check(keys=keys, groups=groups)
+    for option, chosen in (("keys", keys), ("groups", groups)):
+        is_list = isinstance(chosen, (list, tuple)) and all(isinstance(name, str) for name in chosen)
+        if chosen is not None and not is_list:
+            raise TypeError(f"{option}: expected a list of names or patterns, got {chosen!r}")
     if rows is not None:
         as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: numbers_of(result) for name, result in results.items()}
@@ -121,17 +121,14 @@ def make_table(
     }
     if not cells:
         raise ValueError(f"{', '.join(results) or 'results'}: expected results with numbers, got none")
-    if marked is None:
-        cells = marked_best(cells, undecided)
-    else:
-        cells = {place: cell._replace(best=marked(*place)) for place, cell in cells.items()}
+    cells = _marked(cells, undecided)
     files, named, present = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
     named = [name for name in named if name != OVERALL] + [OVERALL] * (OVERALL in named)
     if rows is None:
         rows = "groups" if len(files) == 1 and len(named) > 1 else "files"
     wanted = _chosen(present, keys, "keys")
     taken = named if groups is None and rows == "groups" else _chosen(named, groups or [OVERALL], "groups")
-    called = _Names(wanted, names, {*files, *named, *present})
+    called = _names(wanted, names, {*files, *named, *present})
     if rows == "files":
         columns = [(group, key) for group in taken for key in wanted]
         lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
@@ -152,30 +149,14 @@ def make_table(
     )
 
 
-class _Names:
-    """The names of files, groups and keys in a table: keys are shortened to their last parts if these differ."""
-
-    def __init__(self, keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> None:
-        ends = [key.rpartition("/")[2] for key in keys]
-        short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
-        ends_known = {name.rpartition("/")[2] for name in known}
-        for name in names:
-            if name not in known and name not in ends_known:
-                raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
-        self._names, self._short = names, short
-
-    def __call__(self, name: str) -> str:
-        """The name of a file, a group or a key in the table."""
-        end = self._short.get(name, name)
-        return self._names.get(name, self._names.get(end, end))
-
-
-def _check(**options: Any) -> None:
-    for option, names in options.items():
-        if names is None:
-            continue
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
+def _names(keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> Callable[[str], str]:
+    """What files, groups and keys are called in a table: keys are shortened to their last parts if these differ."""
+    ends = [key.rpartition("/")[2] for key in keys]
+    short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
+    for name in names:
+        if name not in {*known, *(each.rpartition("/")[2] for each in known)}:
+            raise ValueError(f"rename: expected one of {', '.join(sorted(known))}, got {name!r}")
+    return lambda name: names.get(name, names.get(short.get(name, name), short.get(name, name)))
 
 
 def keys_of(results: Mapping[str, Mapping[str, Any]], patterns: Sequence[str] | None) -> list[str] | None:
@@ -269,7 +250,7 @@ def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -
 Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a cell
 
 
-def marked_best(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
+def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
     """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
     rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
     for place, cell in cells.items():
@@ -426,7 +407,6 @@ class _Form(NamedTuple):
 
 
 def _arrow(column: Sequence[Cell | None], form: _Form) -> str:
-    """The arrow of a column's direction; "" if it is unknown."""
     known = next((cell.direction for cell in column if cell is not None and cell.direction is not None), None)
     return "" if known is None else form.arrows[known.higher]
 
@@ -466,7 +446,6 @@ def _html(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _as_csv(table: ResultTable, number: Number) -> str:
-    """CSV with a column for each part of cells that occurs in a column."""
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
     kept = [

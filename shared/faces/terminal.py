@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from textwrap import fill
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,11 @@ def printed(text: Cell, *, colour: bool = False) -> str:
     ('auroc 0.704', '\x1b[1m0.704\x1b[0m')
     """
     return _rendered(_cell(text), colour)
+
+
+def noted(text: str, *, width: int = WIDEST, colour: bool = False) -> str:
+    """A dim note below results, in lines of at most `width` characters."""
+    return printed(quiet("\n".join(fill(line, width) for line in text.split("\n"))), colour=colour)
 
 
 def aligned(
@@ -156,24 +162,7 @@ def numbers_of(results: Mapping[str, Any], *, percent: bool = False) -> list[Num
     return numbers
 
 
-def numbers_text(
-    name: str,
-    about: str,
-    numbers: Sequence[Number],
-    *,
-    percent: bool = False,
-    width: int = WIDEST,
-    colour: bool = False,
-) -> str:
-    """The name of a metric and its data, and a row for each number: key, value, interval, direction, and notes.
-
-    >>> interval = (0.801, 0.838)
-    >>> print(numbers_text("ood_bench", "2,000 samples", [Number("auroc", 0.819, interval, True), Number("n", 12)]))
-    ood_bench  2,000 samples
-      auroc  0.819  [0.801, 0.838]  ↑
-      n         12
-    """
-    head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
+def _numbers(numbers: Sequence[Number], percent: bool, width: int, colour: bool) -> str:
     rows = [
         [
             number.key,
@@ -185,12 +174,12 @@ def numbers_text(
         for number in numbers
     ]
     if not rows:
-        return head
+        return ""
     kept = [i for i, column in enumerate(zip(*rows)) if any(map(str, column))]
     has_words = kept[-1] == len(rows[0]) - 1
     left, width = ((0, len(kept) - 1), width - 2) if has_words else ((0,), 0)
     table = aligned([[row[i] for i in kept] for row in rows], left, width=width, colour=colour)
-    return joined(head, *(type(table)(f"  {line}") for line in table.split("\n")), by="\n")
+    return joined(*(type(table)(f"  {line}") for line in table.split("\n")), by="\n")
 
 
 def _beside(number: Number) -> str:
@@ -206,7 +195,6 @@ def _value(number: Number, percent: bool) -> str:
 
 
 def _ends(number: Number, percent: bool) -> str:
-    """The interval of a number; "" if it has none."""
     return "" if number.interval is None else interval_text(*number.interval, percent=percent and number.share)
 
 
@@ -239,12 +227,13 @@ def results_text(
     tables = {key: table for key, table in summary.results.items() if _is_table(table)}
     in_groups = {key for row in groups.values() for key in row}
     alone = {key: one for key, one in summary.results.items() if key not in tables and key not in in_groups}
+    head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
     text = joined(
-        numbers_text(name, about, numbers_of(alone, percent=percent), percent=percent, width=width, colour=colour),
+        joined(head, _numbers(numbers_of(alone, percent=percent), percent, width, colour), by="\n"),
         *(_groups(summary.results, groups, percent, width, colour) if groups else ()),
         *(_table(key, table, colour) for key, table in tables.items()),
     )
-    return joined(text, printed(quiet(note), colour=colour), by="\n")
+    return joined(text, noted(note, width=width, colour=colour), by="\n")
 
 
 def _groups(
@@ -254,18 +243,28 @@ def _groups(
     shown = [*groups][:_ROWS]
     leaves = sum(not any(other.startswith(f"{name}/") for other in groups) for name in groups)
     names: list[Cell] = [quiet("group"), *shown, strong(f"mean of {leaves}")]
-    blocks = [[names]]
+    columns = []
     for key in dict.fromkeys(key for row in groups.values() for key, one in row.items() if not _is_table(one)):
         rows = [*(groups[name] for name in shown), results]
         cells = [numbers_of({key: row.get(key)}, percent=percent)[0] for row in rows]
         higher = next((cell.higher for cell, row in zip(cells, rows) if key in row), None)
         texts: list[Cell] = [(_value(cell, percent), quiet(f" {_ends(cell, percent)}".rstrip())) for cell in cells]
         column = [quiet(with_arrow(key, higher)), *texts[:-1], (strong(texts[-1][0]), texts[-1][1])]
-        if len(blocks[-1]) > 1 and text_width(aligned([*zip(*blocks[-1], column)])) > width:
+        columns.append(column)
+    more = [f"… and {len(groups) - _ROWS} more groups, which --save has"] if len(groups) > _ROWS else []
+    return [*in_blocks(names, columns, width, colour=colour), *more]
+
+
+def in_blocks(
+    names: Sequence[Cell], columns: Sequence[Sequence[Cell]], width: int, *, colour: bool = False
+) -> list[str]:
+    """Tables of columns beside the names of their rows, each of at most a width, but of one column at least."""
+    blocks: list[list[Sequence[Cell]]] = []
+    for column in columns:
+        if not blocks or text_width(aligned([*zip(*blocks[-1], column)])) > width:
             blocks.append([names])
         blocks[-1].append(column)
-    more = [f"… and {len(groups) - _ROWS} more groups, which --save has"] if len(groups) > _ROWS else []
-    return [aligned([*zip(*block)], colour=colour) for block in blocks] + more
+    return [aligned([*zip(*block)], colour=colour) for block in blocks]
 
 
 def _is_table(value: Any) -> bool:
@@ -321,7 +320,11 @@ def comparison_text(
     width: int = WIDEST,
     colour: bool = False,
 ) -> str:
-    """The rows of a comparison as a table; see `differences_of` and `differences_text`.
+    """The rows of a comparison that are of no group: both values, the difference with its interval, p, and the better.
+
+    Parameters: table, of `compare`; names of the models; kinds, of the keys in results; level of the intervals;
+    percent, whether shares are times 100, and their differences in points; width, in characters: where it is narrow,
+    intervals are not drawn, then the verdict is shorter, then there is no p; colour.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}, ("knn", "energy"), width=80))
@@ -329,26 +332,6 @@ def comparison_text(
     auroc ↑  0.750   0.500  +0.250 [0.125, 0.375]  0.010  knn is better
     """
     differences, shares = differences_of(table, names, kinds)
-    shared: dict[str, Any] = {"percent": percent, "width": width, "colour": colour}
-    return differences_text(differences, names, shares, level=level, **shared)
-
-
-def differences_text(
-    differences: Sequence[Difference],
-    names: Sequence[str],
-    shares: Collection[str] = (),
-    *,
-    level: float = 0.95,
-    percent: bool = False,
-    width: int = WIDEST,
-    colour: bool = False,
-) -> str:
-    """A row for each key: both values, the difference with its interval as text and drawn, p, and the better model.
-
-    Parameters: differences, where NaN stands for no interval; names of the models; shares, keys that may be in percent,
-    whose differences are in points then; level of the intervals; width, in characters: where it is narrow, there is no
-    drawing, then a shorter verdict, then no p; colour.
-    """
     certain = any(not math.isnan(row.low) for row in differences)
     said = "difference in points" if percent else "difference"
     head = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said, *(["p", ""] if certain else [])]

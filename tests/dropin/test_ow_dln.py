@@ -35,7 +35,7 @@ def test_three_boxes() -> None:
     results = metrics.compute()
     assert [f"{results[name]:.4f}" for name in RATES] == ["1.0000", "0.0000", "0.0000"]
     assert metrics.get_summary() == summaries.summary({"openset_metrics": results})
-    assert "U-Recall          1.000000    unknown objects called unknown" in metrics.get_summary()
+    assert "U-Recall          1.000000    share of the unknown objects that are found" in metrics.get_summary()
 
 
 def test_the_image_of_a_model() -> None:

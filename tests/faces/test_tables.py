@@ -75,9 +75,8 @@ def test_means_over_seeds() -> None:
     assert rows["vit"][2] == Cell("total", 4.5, std=statistics.stdev([4, 5]))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_mean_and_deviation_against_fractions(seed: int) -> None:
-    values = [float(x) for x in np.random.default_rng(seed).random(5)]
+def test_mean_and_deviation_against_fractions() -> None:
+    values = [float(x) for x in np.random.default_rng(0).random(5)]
     ((_, (cell,)),) = make_table({f"a{i}": {"x": value} for i, value in enumerate(values)}, seeds=r"\d").rows
     mean = sum(map(Fraction, values)) / 5
     assert cell is not None
@@ -277,17 +276,11 @@ def test_csv_has_no_formulas() -> None:
     assert {row[1] for row in rows[1:]} == {"0.5", "0.25", "-0.5"}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"form": "xml"}, "form: expected one of"),
-        ({"intervals": "±"}, "intervals: expected one of"),
-        ({"digits": -1}, "digits"),
-    ],
-)
-def test_errors_of_forms(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        render(TWO, **options)
+def test_errors_of_forms() -> None:
+    wrong: dict[str, Any] = {"form": "xml", "intervals": "±", "digits": -1}
+    for name, value in wrong.items():
+        with pytest.raises(ValueError, match=name):
+            render(TWO, **{name: value})
 
 
 ODD = "[x] \\ & % $ # _ { } ~ ^ < > | * `a` é\nb"
@@ -454,11 +447,14 @@ def test_files_that_lack_a_key_are_named(run: Run, tmp_path: Path) -> None:
     assert run("table", *files[:3], "--no-arrows")[1].splitlines()[0].split() == ["auroc", "fpr95tpr"]
 
 
-def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: Path) -> None:
+def test_what_does_not_differ_from_the_best_is_marked_alike(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Metric, "n_resamples", 240)
     rng = np.random.default_rng(0)
-    labels, groups = np.arange(600) % 2, np.arange(600) // 2 % 2
-    score = rng.normal(size=600) + 1.5 * labels
-    models = {"best": score, "near": score + 0.05 * rng.normal(size=600), "far": score + 2 * rng.normal(size=600)}
+    labels, groups = np.arange(200) % 2, np.arange(200) // 2 % 2
+    score = rng.normal(size=200) + 1.5 * labels
+    models = {"best": score, "near": score + 0.05 * rng.normal(size=200), "far": score + 2 * rng.normal(size=200)}
     np.save("labels.npy", labels)
     (tmp_path / "groups.json").write_text(json.dumps([f"set{group}" for group in groups.tolist()]))
     for name, column in models.items():
@@ -478,8 +474,8 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(run: Run, tmp_path: 
     found = undecided({name: json.loads(Path(f"{name}.json").read_text()) for name in models})
     best = max(models, key=lambda name: json.loads(Path(f"{name}.json").read_text())["auroc"])
     for name in models.keys() - {best}:
-        given: Any = dict(references=labels, groups=[f"set{g}" for g in groups.tolist()], metrics="auroc")
-        table = compare("ood_bench", models[best], models[name], **given)
+        shared: Any = dict(references=labels, groups=[f"set{g}" for g in groups.tolist()], n_resamples=240)
+        table = compare("ood_bench", models[best], models[name], metrics="auroc", **shared)
         p = table["p_value"][0]
         assert found[name, "mean", "auroc"] == (p > 0.025)
     assert run("table", *files, "--groups", "all,mean", "--second") == (code, output, errors)
@@ -524,9 +520,9 @@ def test_saved_samples_stay_apart_however_many_there_are(
 ) -> None:
     """Equal rows of many samples are counted, but not if they are saved, since each belongs to one of another model."""
     rng = np.random.default_rng(0)
-    labels = np.arange(600) % 2
+    labels = np.arange(200) % 2
     for model in ("one", "other"):
-        scores = np.round(rng.normal(size=600) + labels)
+        scores = np.round(rng.normal(size=200) + labels)
         np.save(f"{model}.npy", scores if name == "ood_bench" else np.column_stack([-scores, scores]))
     np.save("labels.npy", labels)
 
@@ -579,38 +575,40 @@ def test_which_samples_are_the_same() -> None:
     scores = np.eye(4)[labels]
     scores[:5] = np.roll(scores[:5], 1, axis=1)
     order = np.random.default_rng(0).permutation(40)
-    results = {}
+    results: dict[str, Any] = {}
     for name, rows, options in (("a", slice(None), {}), ("b", slice(None), {"n_resamples": 9}), ("c", order, {})):
-        metric = metric_class("accuracyk")(**options)
-        metric.add_batch(predictions=scores[rows], references=labels[rows])
-        samples = samples_of(metric, options)
-        summary = metric.summary()
-        results[name] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
+        runs = {name: {"predictions": scores[rows]}}
+        results |= saved_results("accuracyk", runs, {"references": labels[rows]}, **options)
     assert undecided(results) == {("b", "mean", "accuracy"): True, ("c", "mean", "accuracy"): None}
 
 
-def with_samples(
-    runs: dict[str, Any], labels: Any, groups: Any = None, metrics: Sequence[str] = ("auroc",)
-) -> dict[str, dict[str, Any]]:
+def with_samples(scores: dict[str, Any], labels: Any, metrics: Sequence[str] = ("auroc",)) -> dict[str, dict[str, Any]]:
     """Results of scores by the name of the file, as --save-samples keeps them."""
+    runs = {name: {"predictions": own} for name, own in scores.items()}
+    return saved_results("ood_bench", runs, {"references": labels}, metrics=[*metrics])
+
+
+def saved_results(name: str, runs: dict[str, Any], shared: dict[str, Any], **options: Any) -> dict[str, dict[str, Any]]:
+    """Results of columns by the name of the file, as --save-samples keeps them."""
     results = {}
-    for name, scores in runs.items():
-        metric = OODBench(metrics=metrics)
-        metric.add_batch(predictions=scores, references=labels, **({} if groups is None else {"groups": groups}))
-        samples = samples_of(metric, {"metrics": list(metrics)})
-        summary = metric.summary()
-        results[name] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
+    for file, columns in runs.items():
+        metric = metric_class(name)(**options)
+        metric.keeps_samples = True
+        metric.add_batch(**columns, **shared)
+        samples, summary = samples_of(metric, options), metric.summary()
+        results[file] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
     return results
 
 
-def test_models_of_several_seeds() -> None:
+def test_models_of_several_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Metric, "n_resamples", 200)
     rng = np.random.default_rng(0)
-    labels = np.arange(800) % 2
-    score = rng.normal(size=800) + 1.5 * labels
+    labels = np.arange(300) % 2
+    score = rng.normal(size=300) + 1.5 * labels
     spread = {"-s0": 0.0, "-s1": 1.0, "-s2": 2.0}  # of noise, by seed
 
     def noisy(size: float) -> Any:
-        return score + size * rng.normal(size=800)
+        return score + size * rng.normal(size=300)
 
     runs = {f"best{seed}": noisy(0.3 * size) for seed, size in spread.items()}
     runs |= {f"near{seed}": noisy(0.3 * size) for seed, size in spread.items()}
@@ -628,7 +626,7 @@ def test_models_of_several_seeds() -> None:
     # neither the order of the files nor that of the samples matters
     turned = {name: results[name] for name in reversed(results)}
     assert undecided(turned, seeds="-s[0-9]") == alike
-    order = rng.permutation(800)
+    order = rng.permutation(300)
     moved = with_samples({name: scores[order] for name, scores in runs.items()}, labels[order])
     assert undecided(moved, seeds="-s[0-9]") == alike
     # one seed is none
@@ -675,18 +673,6 @@ def columns_of_two(name: str, rng: np.random.Generator) -> tuple[list[dict[str, 
     return [{"predictions": own, "open_scores": -own.max(axis=1)} for own in logits], unknown
 
 
-def saved_results(name: str, runs: dict[str, Any], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Results of columns by the name of the file, as --save-samples keeps them."""
-    results = {}
-    for file, columns in runs.items():
-        metric = metric_class(name)()
-        metric.keeps_samples = True
-        metric.add_batch(**columns, **shared)
-        samples, summary = samples_of(metric, {}), metric.summary()
-        results[file] = {**summary.as_dict(), "kinds": summary.kinds(), "samples": samples}
-    return results
-
-
 def marks(results: dict[str, dict[str, Any]], **options: Any) -> dict[tuple[str, str, str], bool]:
     """Whether each number is marked as the best, or as one that is not clearly worse."""
     alike = undecided(results, **options)
@@ -698,13 +684,12 @@ def marks(results: dict[str, dict[str, Any]], **options: Any) -> dict[tuple[str,
 
 
 @pytest.mark.parametrize("name", ["ood_bench", "grouped", "accuracyk", "openauc"])
-@pytest.mark.parametrize("seed", range(2))
-def test_marks_of_two_models_are_the_verdict_of_compare(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_of_two_models_are_the_verdict_of_compare(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever files are called: at the level of the p-value a model is worse, and just above it is not."""
-    monkeypatch.setattr(Metric, "n_resamples", 200)
-    models, shared = columns_of_two(name, np.random.default_rng(seed))
+    monkeypatch.setattr(Metric, "n_resamples", 100)
+    models, shared = columns_of_two(name, np.random.default_rng(0))
     metric = "ood_bench" if name == "grouped" else name
-    table = compare(metric, *models, **shared, n_resamples=200)
+    table = compare(metric, *models, **shared, n_resamples=100)
     groups = table.get("group", [None] * len(table["key"]))
     checked = 0
     for files in (("a", "b"), ("b", "a")):
@@ -716,14 +701,14 @@ def test_marks_of_two_models_are_the_verdict_of_compare(name: str, seed: int, mo
                 continue
             better = 0 if (one > other) == higher else 1
             place = (files[1 - better], group or "mean", key)
-            agrees = compare(metric, *models, **shared, n_resamples=200, confidence_level=1 - p)["better"][i]
+            agrees = compare(metric, *models, **shared, n_resamples=100, confidence_level=1 - p)["better"][i]
             assert undecided(results, 1 - p, keys=[key])[place] == (agrees != ("first", "second")[better])
             assert undecided(results, 1 - p + 1e-9, keys=[key])[place]
             checked += 1
     assert checked
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_marks_of_several_models_are_those_of_compare_pair_by_pair(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With Holm's correction, in any order of files and samples and with any names, also where several are best."""
     monkeypatch.setattr(Metric, "n_resamples", 400)
@@ -758,10 +743,9 @@ def test_marks_of_several_models_are_those_of_compare_pair_by_pair(seed: int, mo
 
 
 @pytest.mark.parametrize("name", ["ood_bench", "accuracyk"])
-@pytest.mark.parametrize("seed", range(2))
-def test_names_of_models_and_seeds_change_no_mark(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_models_and_seeds_change_no_mark(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Metric, "n_resamples", 60)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     pairs = [columns_of_two(name, rng) for _ in range(3)]
     shared = pairs[0][1]
     runs = {f"{model}-s{i}": own for i, (both, _) in enumerate(pairs) for model, own in zip("ab", both)}
@@ -774,7 +758,7 @@ def test_names_of_models_and_seeds_change_no_mark(name: str, seed: int, monkeypa
     }
     one = saved_results(name, runs, shared)
     other = saved_results(name, moved, {"references": np.asarray(shared["references"])[order]})
-    for level in np.linspace(0.15, 0.85, 8).tolist():
+    for level in np.linspace(0.15, 0.85, 4).tolist():
         alike = {
             (models[model], *place): best
             for (model, *place), best in marks(one, seeds="-s.", confidence_level=level).items()
@@ -805,16 +789,16 @@ def test_samples_and_seeds_are_drawn_in_common(tied: bool) -> None:
         assert turned.rates(counts) == runs.rates(counts)  # so runs in any order have the same rows
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_holm_against_adjusted_values(seed: int) -> None:
+def test_holm_against_adjusted_values() -> None:
     """A hypothesis stands iff the largest (m − i + 1)·p_i so far is above the chance."""
-    rng = np.random.default_rng(seed)
-    p = {str(i): float(value) for i, value in enumerate(np.round(rng.random(6) ** 3, 3))}
-    largest, expected = 0.0, {}
-    for i, (name, value) in enumerate(sorted(p.items(), key=lambda pair: pair[1])):
-        largest = max(largest, (6 - i) * value)
-        expected[name] = largest > 0.05
-    assert not_rejected(p, 0.95) == expected
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        p = {str(i): float(value) for i, value in enumerate(np.round(rng.random(6) ** 3, 3))}
+        largest, expected = 0.0, {}
+        for i, (name, value) in enumerate(sorted(p.items(), key=lambda pair: pair[1])):
+            largest = max(largest, (6 - i) * value)
+            expected[name] = largest > 0.05
+        assert not_rejected(p, 0.95) == expected
 
 
 @pytest.mark.parametrize(
@@ -826,7 +810,6 @@ def test_holm_against_adjusted_values(seed: int) -> None:
         (["text.json"], "text.json: expected JSON, got other text at line 1, column 1"),
         (["a.json", "a.json"], "a: expected each file once, got it twice"),
         (["a.json", "--save", "a.json"], "a.json: expected another file to write to, got one that is read"),
-        (["a.json", "--keys", "aurok"], "keys: expected some of auroc, got 'aurok'"),
         (["a.json", "--save", "t.xlsx"], "--save: expected a file ending in .txt, .md, .tex, .html, .csv, got t.xlsx"),
         (["words.json"], "words: expected results with numbers, got none"),
         (["a.json", "--format", "xml"], "'xml' is not one of"),
@@ -836,11 +819,7 @@ def test_holm_against_adjusted_values(seed: int) -> None:
         (["a.json", "--rename", "auroc"], "expected NAME=WORDS, got 'auroc'"),
         (["a.json", "--rename", "b=B"], "rename: expected one of a, auroc, mean, got 'b'"),
         (["a.json", "--confidence-level", "1"], "confidence_level: expected a number between 0 and 1"),
-        (["a.json", "--digits", "18"], "18 is not in the range"),
-        (["a.json", "--intervals", "x"], "'x' is not one of"),
-        (["a.json", "--rows", "x"], "'x' is not one of"),
         (["a.json", "--groups", "near"], "groups: expected some of mean, got 'near'"),
-        (["a.json", "--seeds", "("], "seeds: expected a regular expression"),
     ],
 )
 def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp_path: Path) -> None:

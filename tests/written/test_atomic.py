@@ -27,7 +27,7 @@ from openworld_metrics.faces.report import write_report
 from openworld_metrics.written import files as writing
 from openworld_metrics.written.files import check_file, check_folder, nearest_folder, write_file, write_files
 from tests.detection import scenes
-from tests.faces.report.test_answer import an_answer
+from tests.faces.sample import sample
 
 OLD = b"what was there before"
 REPLACE = os.replace
@@ -100,7 +100,7 @@ def plot(folder: Path) -> list[Path]:
     pytest.importorskip("matplotlib")
     from openworld_metrics.faces.plot import draw_answer
 
-    draw_answer(an_answer(), folder / "x.png")
+    draw_answer(sample(), folder / "x.png")
     return [folder / "x.png"]
 
 

@@ -21,11 +21,6 @@ class Work(NamedTuple):
     terms: str
 
     @property
-    def plain(self) -> str:
-        """The credit as text, with the address."""
-        return f"{self.title} by {self.author}, {self.licence}, {self.address}"
-
-    @property
     def short(self) -> str:
         """The credit as text, for pictures."""
         return f"{self.title} by {self.author}, {self.licence}"

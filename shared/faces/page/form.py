@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
@@ -19,72 +19,25 @@ MAX_TEXT = 500  # characters of an option in a link
 NONE = "none"
 
 
-class Words(NamedTuple):
-    """An option in words, and what it may be, the names of which a person need not type."""
-
-    label: str
-    choices: Sequence[str] = ()
-
-
-WORDS: Mapping[str, Words] = {
-    "average": Words("Average", ("micro", "macro")),
-    "average_precision": Words("Average precision over", ("all", "11-point")),
-    "box_format": Words("Boxes are", ("xyxy", "xywh", "cxcywh")),
-    "budget": Words("Budget counts", ("unknown", "all", "called unknown")),
-    "components": Words("Scores of components"),
-    "conf_list": Words("Confidences of the sweep"),
-    "conf_threshold": Words("Least confidence"),
-    "confidence_level": Words("Level of the intervals"),
-    "count_background": Words("Count unknown boxes on the background"),
-    "decisions": Words("Numbers of the decisions"),
-    "errors": Words("What became of the objects"),
-    "fpr_list": Words("False-positive rates of the correct-classification rate"),
-    "ignore_unknown": Words("Leave out unknown samples"),
-    "ignore_value": Words("Label to leave out"),
-    "image_reduction": Words("Score of an image", ("max", "mean")),
-    "image_threshold": Words("Threshold for images"),
-    "in_value": Words("Label of in-distribution samples"),
-    "integration_limits": Words("Limits of AUPRO"),
-    "iou_threshold": Words("Least overlap (IoU)"),
-    "k_list": Words("Numbers of guesses (k)"),
-    "known_classes": Words("Known classes"),
-    "levels": Words("Judge", ("image", "pixel")),
-    "matching": Words("Objects are matched by", ("iou", "confidence")),
-    "metrics": Words(
-        "Results",
-        (
-            *("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "eer", "pauroc@fpr10", "prr"),
-            *("f1_score", "accuracy_score"),
-        ),
+# the values of options whose names a person need not type
+CHOICES: Mapping[str, Sequence[str]] = {
+    "average": ("micro", "macro"),
+    "average_precision": ("all", "11-point"),
+    "box_format": ("xyxy", "xywh", "cxcywh"),
+    "budget": ("unknown", "all", "called unknown"),
+    "image_reduction": ("max", "mean"),
+    "levels": ("image", "pixel"),
+    "matching": ("iou", "confidence"),
+    "metrics": (
+        *("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "eer", "pauroc@fpr10", "prr"),
+        *("f1_score", "accuracy_score"),
     ),
-    "min_object": Words("Smallest object, in pixels"),
-    "min_predicted": Words("Smallest predicted component, in pixels"),
-    "num_classes": Words("Number of known classes"),
-    "num_thresholds": Words("Sampled thresholds of AUPRO"),
-    "ood_cost": Words("Cost of an accepted unknown sample"),
-    "out_value": Words("Label of OOD samples"),
-    "per_class": Words("Table of classes"),
-    "per_image": Words("Table of images"),
-    "pimo_bounds": Words("Bounds of AUPIMO"),
-    "pixel_threshold": Words("Threshold for pixels"),
-    "plus_one": Words("Borders count as pixels (VOC)"),
-    "points": Words("Operating points", ("fpr95tpr", "tnr95tpr", "tpr5fpr")),
-    "positive": Words("Positive samples", ("out", "in")),
-    "previously_known": Words("Classes of earlier tasks"),
-    "protocol": Words("Protocol", ("ow-dln", "owod")),
-    "recall_budgets": Words("Budgets of boxes"),
-    "recall_level": Words("Recall of WI"),
-    "risk_metrics": Words("If the least confident are left out", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
-    "roc_metrics": Words("Of the ROC curve", ("eer", "pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")),
-    "step": Words("Take every nth score"),
-    "t_list": Words("Thresholds to use instead of all"),
-    "threshold": Words("Threshold of decisions"),
-    "thresholds": Words("Thresholds of the results"),
-    "ties": Words("Equal scores", ("strict", "optimistic", "expected")),
-    "tpr": Words("Share of unknown samples to reject"),
-    "unknown_below": Words("Least confidence of a known class"),
-    "unknown_class_id": Words("Class that means unknown"),
-    "unknown_share": Words("Share of unknown samples to weigh by"),
+    "points": ("fpr95tpr", "tnr95tpr", "tpr5fpr"),
+    "positive": ("out", "in"),
+    "protocol": ("ow-dln", "owod"),
+    "risk_metrics": ("aurc", "augrc", "risk@cov80", "coverage@risk5"),
+    "roc_metrics": ("eer", "pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80"),
+    "ties": ("strict", "optimistic", "expected"),
 }
 # the options that are open; the others are folded
 OPEN: Mapping[str, tuple[str, str]] = {
@@ -109,9 +62,9 @@ class Option:
     help: str
 
     @property
-    def words(self) -> Words:
-        """The option in words."""
-        return WORDS.get(self.name, Words(self.name))
+    def choices(self) -> Sequence[str]:
+        """The values that a person need not type."""
+        return CHOICES.get(self.name, ())
 
     @property
     def is_list(self) -> bool:
@@ -127,10 +80,10 @@ class Option:
         """The value of its control."""
         if self.is_flag:
             return bool(value)
-        if self.words.choices and self.is_list:
+        if self.choices and self.is_list:
             return [value] if isinstance(value, str) else [str(item) for item in value or ()]
         if value is None:
-            return NONE if self.words.choices else ""
+            return NONE if self.choices else ""
         return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
     def parsed(self, value: Any) -> Any:
@@ -145,7 +98,7 @@ class Option:
             return tuple(map(str, value))
         text = str(NONE if value is None else value).strip()
         if text == NONE:
-            return None if self.words.choices else self.default
+            return None if self.choices else self.default
         if not text:
             return self.default
         if self.is_list:
@@ -153,8 +106,8 @@ class Option:
         return _number(text)
 
     def control(self, value: Any) -> Any:
-        """Its control with a value, labelled in words, with its name second."""
-        label, choices = self.words
+        """Its control with a value, labelled by its name as words, with the help of its argument."""
+        label, choices = self.name.replace("_", " ").capitalize(), self.choices
         info = f"{self.name}: {self.help}"
         shared = {"label": label, "info": info, "value": self.shown(value), "elem_id": f"option-{self.name}"}
         if self.is_flag:
@@ -205,7 +158,7 @@ def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
     for name, option in options_of(metric).items():
         if name not in query:
             continue
-        text, choices = str(query[name])[:MAX_TEXT], option.words.choices
+        text, choices = str(query[name])[:MAX_TEXT], option.choices
         if option.is_flag:
             values[name] = text in ("1", "true", "True")
         elif choices and option.is_list:

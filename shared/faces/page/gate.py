@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
@@ -26,21 +26,18 @@ ROUTES = {
 _ALLOWED = {method: re.compile("|".join(routes)) for method, routes in ROUTES.items()}
 
 
-class Gate:
-    """ASGI middleware that answers only the requests of `ROUTES`, with bodies of calls that name no address."""
+def gate(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """ASGI middleware that answers only the requests of `ROUTES`, with bodies of calls that name no address.
 
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
+    Other requests have the status 404, a larger body 413, and a file that would be fetched 400.
+    """
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        """Answer 404 to other requests, 413 to a larger body, and 400 to a file that would be fetched."""
-        if scope["type"] != "http":
-            await (self.app(scope, receive, send) if scope["type"] == "lifespan" else send({"type": "websocket.close"}))
-            return
-        method, path = scope["method"].replace("HEAD", "GET"), scope["path"].rstrip("/") or "/"
-        refusal = None if method in _ALLOWED and _ALLOWED[method].fullmatch(path) else (404, "Not Found")
-        if refusal is None and method == "POST" and not path.endswith("/upload"):
-            body = b""
+    async def answer(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        method, path = scope.get("method", "").replace("HEAD", "GET"), scope.get("path", "").rstrip("/") or "/"
+        body, refusal, read = b"", None, list[dict[str, Any]]()
+        if scope["type"] != "lifespan" and not (method in _ALLOWED and _ALLOWED[method].fullmatch(path)):
+            refusal = 404, "Not Found"
+        elif method == "POST" and not path.endswith("/upload"):
             async for part in Request(scope, receive).stream():
                 body += part
                 if len(body) > MAX_BODY:
@@ -48,14 +45,14 @@ class Gate:
                     break
             if refusal is None and names_address(body):
                 refusal = 400, "Expected an uploaded file, got an address; addresses are never opened."
-            message = {"type": "http.request", "body": body, "more_body": False}
-            before, replay = receive, iter([message])
-            receive = lambda: _next(replay, before)  # noqa: E731
-        await (self.app if refusal is None else PlainTextResponse(refusal[1], refusal[0]))(scope, receive, send)
+            read.append({"type": "http.request", "body": body, "more_body": False})
 
+        async def replayed() -> Any:
+            return read.pop() if read else await receive()
 
-async def _next(replay: Any, receive: Any) -> Any:
-    return next(replay, None) or await receive()
+        await (app if refusal is None else PlainTextResponse(refusal[1], refusal[0]))(scope, replayed, send)
+
+    return answer
 
 
 def names_address(body: bytes) -> bool:
@@ -64,16 +61,11 @@ def names_address(body: bytes) -> bool:
     >>> names_address(b'{"data": [{"path": "http://a.b", "meta": {}}]}'), names_address(b'["http://a.b"]')
     (True, False)
     """
+    are_addresses: list[bool] = []
     try:
-        waiting = [orjson.loads(body)]
+        json.loads(body, object_hook=lambda file: are_addresses.append("://" in str(file.get("path", ""))))
+    except RecursionError:
+        return True
     except ValueError:
         return False
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if "://" in str(one.get("path", "")):
-                return True
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
-    return False
+    return any(are_addresses)

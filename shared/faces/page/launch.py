@@ -12,9 +12,10 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from ...loading import metric_class
 from ...reading.limits import PAGES
-from ..html import page_css
+from ..moving import theme_css
+from ..palette import css
 from . import work, worker
-from .gate import Gate
+from .gate import gate
 from .page import Page
 from .worker import PageError
 
@@ -86,11 +87,13 @@ def left(request: gr.Request) -> None:
 def launch(demo: gr.Blocks, **settings: Any) -> Any:
     """Serve a page, or all of them, with its style and bounds; other arguments are Gradio's."""
     here = files(__package__)
-    style = page_css() + here.joinpath("layout.css").read_text(encoding="utf-8")
-    nav, script = (here.joinpath(name).read_text(encoding="utf-8") for name in ("nav.css", "page.js"))
+    parts, layout, nav, script = (
+        here.joinpath(name).read_text(encoding="utf-8") for name in ("../parts.css", "layout.css", "nav.css", "page.js")
+    )
+    style = css(system=False) + theme_css() + parts + layout
     head = f"<script>{script}</script><style>{nav}</style>"
     own: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
     own |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
-    own["app_kwargs"] = {"middleware": [Middleware(Gate), Middleware(GZipMiddleware, compresslevel=5)]}
+    own["app_kwargs"] = {"middleware": [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]}
     demo.queue(max_size=QUEUE, default_concurrency_limit=2, api_open=False)
     return demo.launch(**{**own, **settings})

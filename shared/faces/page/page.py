@@ -12,9 +12,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -28,6 +28,7 @@ from ...reading.rows.kinds import READ_AS
 from ...reading.rows.metrics import LAYOUTS
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
+from .. import html
 from . import files, form, view, work, worker
 from .credits import EXAMPLES
 from .files import Held
@@ -119,6 +120,18 @@ def said_of(answers: Mapping[str, Answer]) -> str:
     return "The example." if level is None else f"The example, with {100 * level:g} % intervals."
 
 
+class Visit(NamedTuple):
+    """A press of a visitor: the session, its files, None for the example, and the values of the form by name.
+
+    done: the request that the results are of, and the seconds that it took; None for the example
+    """
+
+    session: str
+    source: Held | None
+    done: tuple[Request, float] | None
+    values: Mapping[str, Any]
+
+
 class Page:
     """The components of a page by name in `parts`, and the handlers of their events."""
 
@@ -141,43 +154,53 @@ class Page:
     def connect(self, demo: gr.Blocks) -> None:
         """Connect all events of a page of `demo`."""
         p = self.parts
-        whole = [p[name] for name in ("answers", "source", "done", *self._names)]
         fields = [p[f"option-{name}"] for name in self.options]
         columns = [p[f"of-{column.name}"] for column in LAYOUTS[self.metric].columns]
-        choices = [p[f"choose-{name}"] for name in self._choices]
+        choices = [p[f"choose-{name}"] for name in CHOICES.get(self.metric, ())]
         looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], *choices)]
         typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
         chosen = [one.input for one in fields if not isinstance(one, gr.Textbox)]
         switch = [p["metric"].input] if "metric" in p else []
-        self._on([p["take"].click], self._pasted, whole)
-        self._on([p["compute"].click], self._pressed, whole)
-        self._on(looked, self._looked_again, whole)
-        self._on([p["flip"].click], self._flipped, whole)
-        self._on([*typed, *chosen, *switch], self._changed, whole)
-        self._on([p["wanted"].change], self._opened, [p["wanted"], *whole])
+        self._on([p["take"].click], self._pasted)
+        self._on([p["compute"].click], self._compute)
+        self._on(looked, self._look)
+        self._on([p["flip"].click], self._flipped)
+        self._on([*typed, *chosen, *switch], self._changed)
+        self._on([p["wanted"].change], self._opened, "wanted")
         for place in range(len(self.inputs)):
-            self._on([p[f"file{place}"].upload], self._uploaded(place), [p[f"file{place}"], *whole])
+            self._on([p[f"file{place}"].upload], partial(self._uploaded, place), f"file{place}")
         if "photographs" in p:
-            self._on([p["photographs"].upload], self._photographed, [p["photographs"], *whole])
+            self._on([p["photographs"].upload], self._photographed, "photographs")
         p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
         shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
-        seen = [p[name] for name in self._shown]
-        p["comparison"].select(self._chosen, shown, [p["model"], *seen], **QUIET)
+        plots = [f"plot{i}" for i in range(view.MAX_FIGURES)]
+        moved = ["slider", "number", "preset", "decisions", *plots]
+        cards = [f"{kind}{i}" for kind in ("title", "card") for i in range(view.MAX_FIGURES)]
+        seen = ["model", "comparison", "headline", "images", "worst", "more", "notes", "text", "threshold"]
+        p["comparison"].select(self._chosen, shown, [p[name] for name in (*seen, *moved, *cards)], **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
-        moved = [p[name] for name in ("slider", "number", "preset", "decisions", *self._plots)]
         for name, trigger in (("slider", "input"), ("number", "submit"), ("preset", "input")):
-            event = getattr(p[name], trigger)
-            event(getattr(self, f"_moved_by_{name}"), [p[name], *shown], moved, **LATEST)
+            getattr(p[name], trigger)(self._moved_by(name), [p[name], *shown], [p[each] for each in moved], **LATEST)
         p["copied"].input(self._copied, shown, p["text"], **QUIET)
         for kind in ("report", "json", "csv"):
             written = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
             written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
-        p["link"].click(self._link, whole, p["address"], **QUIET)
+        p["link"].click(self._link, fields, p["address"], **QUIET)
         demo.load(self._wanted, None, p["wanted"], **QUIET)
 
-    def _on(self, triggers: list[Any], handler: Handler, inputs: list[Any]) -> None:
-        """Connect events to a handler of several updates, of any component."""
-        gr.on(triggers, gathered(handler), inputs, [*self.parts.values()], **NEWEST)
+    def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
+        """Connect events to a handler of several updates, of any component; it takes a `Visit`, and first values."""
+        kinds = ("add", "paste", "of-", "read_as", "leave_out", "choose-", "metric", "option-", "copied")
+        names = [name for name in self.parts if name.startswith(kinds)]
+
+        @gathered
+        async def handle(request: gr.Request, source: Any, done: Any, *values: Any) -> Updates:
+            visit = Visit(request.session_hash or "", source, done, dict(zip(names, values)))
+            async for changes in handler(visit, *values[len(names) :]):
+                yield changes
+
+        inputs = [self.parts[name] for name in ("source", "done", *names, *first)]
+        gr.on(triggers, handle, inputs, [*self.parts.values()], **NEWEST)
 
     def _heading(self, local: bool) -> None:
         if local:
@@ -186,7 +209,7 @@ class Page:
         space, about = os.environ.get("SPACE_ID"), texts(script(self.metric)).description
         card = f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else ""
         own = {"name": self.metric, "question": subject.question, "about": about, "card": card}
-        heading = view.render("heading.html", **own)
+        heading = html.rendered("heading", **own)
         gr.HTML(heading, apply_default_css=False)
 
     def _rail(self) -> None:
@@ -311,41 +334,19 @@ class Page:
                 own = shown.get("preset", {"choices": []})
                 p["preset"] = gr.Radio(label="Common thresholds", elem_id="preset", min_width=160, **own)
 
-    @property
-    def _choices(self) -> list[str]:
-        return [*CHOICES.get(self.metric, {})]
-
-    @property
-    def _plots(self) -> list[str]:
-        return [f"plot{i}" for i in range(view.MAX_FIGURES)]
-
-    @property
-    def _shown(self) -> list[str]:
-        """The names of the components of the results."""
-        each = [f"{kind}{i}" for kind in ("title", "plot", "card") for i in range(view.MAX_FIGURES)]
-        own = ("threshold", "slider", "number", "preset", "decisions")
-        return ["comparison", "headline", "images", "worst", "more", "notes", "text", *own, *each]
-
-    @property
-    def _names(self) -> list[str]:
-        """The names of the inputs that a computation is made from."""
-        kinds = ("add", "paste", "of-", "read_as", "leave_out", "choose-", "metric", "option-", "copied")
-        return [name for name in self.parts if name.startswith(kinds)]
-
     def _kinds(self, place: int) -> list[str]:
         own: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
         own["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
         more = own.get(self.metric, ([], []))[place]
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
 
-    def _request(self, source: Any, values: Sequence[Any]) -> Request:
-        """The request of the form, from its values; `source`, the files of the session, or None for the example."""
-        held = dict(zip(self._names, values))
+    def _request(self, visit: Visit) -> Request:
+        held = visit.values
         metric = held.get("metric", self.metric)
         columns = [column.name for column in LAYOUTS[self.metric].columns]
         chosen = {name: value for name, (_, value) in CHOICES.get(self.metric, {}).items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
-        own, pasted, photographs = source or self._example
+        own, pasted, photographs = visit.source or self._example
         return Request(
             metric,
             own,
@@ -358,91 +359,73 @@ class Page:
             photographs,
         )
 
-    def _uploaded(self, place: int) -> Any:
-        """The handler of new files of an input: they take the place of those that are there, or are another model's."""
-
-        async def uploaded(
-            request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
-        ) -> Any:
-            if not dropped:
-                return
-            p, held = self.parts, dict(zip(self._names, values))
-            paths = [file["path"] for file in dropped]
-            own = [dict(models) for models in source.files] if source else [{} for _ in self.inputs]
-            own[place] = files.added(own[place] if held["add"] else {}, paths)
-            pasted = ["" if i == place else text for i, text in enumerate(source.pasted)] if source else ()
-            source = Held(own, pasted, source.photographs if source else ())
-            yield {p[f"file{place}"]: None, p["source"]: source}
-            async for changes in self._look(source, values, done, request, fresh=True):
-                yield changes
-
-        return uploaded
-
-    async def _photographed(
-        self, request: gr.Request, dropped: Any, answers: Any, source: Any, done: Any, *values: Any
-    ) -> Any:
-        """Put photographs behind the images."""
+    async def _uploaded(self, place: int, visit: Visit, dropped: Any) -> Updates:
+        """New files of an input take the place of those that are there, or are another model's."""
         if not dropped:
             return
-        source = (source or self._example)._replace(photographs=[file["path"] for file in dropped])
-        yield {self.parts["photographs"]: None, self.parts["source"]: source}
-        async for changes in self._compute(self._request(source, values), values, request):
+        source = visit.source or Held([{} for _ in self.inputs])
+        own: list[files.Models] = [*source.files]
+        own[place] = files.added(own[place] if visit.values["add"] else {}, [file["path"] for file in dropped])
+        pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]
+        source = Held(own, pasted, source.photographs)
+        yield {self.parts[f"file{place}"]: None, self.parts["source"]: source}
+        async for changes in self._look(visit._replace(source=source), fresh=True):
             yield changes
 
-    async def _pasted(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
-        held = dict(zip(self._names, values))
-        texts_ = [held[f"paste{place}"] or "" for place in range(len(self.inputs))]
-        if not any(text.strip() for text in texts_):
+    async def _photographed(self, visit: Visit, dropped: Any) -> Updates:
+        if not dropped:
+            return
+        source = (visit.source or self._example)._replace(photographs=[file["path"] for file in dropped])
+        yield {self.parts["photographs"]: None, self.parts["source"]: source}
+        async for changes in self._compute(visit._replace(source=source)):
+            yield changes
+
+    async def _pasted(self, visit: Visit) -> Updates:
+        cells = [visit.values[f"paste{place}"] or "" for place in range(len(self.inputs))]
+        if not any(text.strip() for text in cells):
             yield {self.parts["error"]: gr.update(**view.said("Nothing was pasted."))}
             return
-        source = Held([{} for _ in self.inputs], texts_)
+        source = Held([{} for _ in self.inputs], cells)
         yield {self.parts["source"]: source}
-        async for changes in self._look(source, values, done, request, fresh=True):
+        async for changes in self._look(visit._replace(source=source), fresh=True):
             yield changes
 
-    async def _looked_again(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
-        async for changes in self._look(source, values, done, request):
-            yield changes
-
-    async def _flipped(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
+    async def _flipped(self, visit: Visit) -> Updates:
         """Flip the sign of the scores that rank the wrong way round."""
-        wanted = self._request(source, values)
         column = LAYOUTS[self.metric].scores()
-        seen = await work.run(request.session_hash or "", worker.look, wanted)
+        seen = await work.run(visit.session, worker.look, self._request(visit))
         if column is None or not seen.flipped:
             return
-        name = f"of-{column.name}"
-        values_ = [[*seen.flipped] if own == name else value for own, value in zip(self._names, values)]
-        yield {self.parts[name]: gr.update(value=[*seen.flipped])}
-        async for changes in self._look(source, values_, done, request):
+        name, turned = f"of-{column.name}", [*seen.flipped]
+        yield {self.parts[name]: gr.update(value=turned)}
+        async for changes in self._look(visit._replace(values={**visit.values, name: turned})):
             yield changes
 
-    async def _look(
-        self, source: Any, values: Sequence[Any], done: Any, request: gr.Request, fresh: bool = False
-    ) -> Updates:
+    async def _look(self, visit: Visit, fresh: bool = False) -> Updates:
         """Say what the data hold, then compute; `fresh`, whether options follow the data."""
-        p = self.parts
-        wanted = self._request(source, values)
+        p, wanted = self.parts, self._request(visit)
         if fresh:
             wanted = replace(wanted, leave_out=False)
         yield self._busy("Reading …")
         try:
-            seen: Look = await work.run(request.session_hash or "", worker.look, wanted)
+            seen: Look = await work.run(visit.session, worker.look, wanted)
         except PageError as error:
             seen = Look(error=str(error))
-        shown = {**self._seen(seen, source, wanted), p["panel"]: gr.update(open=seen.resize or "Columns" in seen.error)}
+        shown = self._seen(seen, visit.source, wanted)
+        shown |= {p["panel"]: gr.update(open=seen.resize or "Columns" in seen.error)}
         if seen.error:
-            yield {**shown, **self._idle("Nothing new was computed." if done else "Results are the example's.", "old")}
+            before = "Nothing new was computed." if visit.done else "Results are the example's."
+            yield {**shown, **self._idle(before, "old")}
             return
         options = dict(wanted.options)
-        if fresh:
-            for name, value in seen.options.items():
-                if name in self.options:
-                    options[name] = value
-                    shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
-        wanted = replace(wanted, options=options, wishes=seen.made_of or wanted.wishes)
+        for name, value in seen.options.items() if fresh else ():
+            if name in self.options:
+                options[name] = value
+                shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
         yield shown
-        async for changes in self._compute(wanted, values, request):
+        async for changes in self._compute(
+            visit, replace(wanted, options=options, wishes=seen.made_of or wanted.wishes)
+        ):
             yield changes
 
     def _seen(self, seen: Look, source: Any, wanted: Request) -> dict[Any, Any]:
@@ -465,51 +448,48 @@ class Page:
             props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
         return view.changed(p, props)
 
-    async def _pressed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
-        async for changes in self._compute(self._request(source, values), values, request):
-            yield changes
-
-    async def _changed(self, request: gr.Request, answers: Any, source: Any, done: Any, *values: Any) -> Any:
+    async def _changed(self, visit: Visit) -> Updates:
         """After an option has changed, compute anew if that is quick, or say that results are old."""
-        wanted = self._request(source, values)
-        before, seconds = done or (self._example_request, 0.0)
-        if wanted == before:
+        before, seconds = visit.done or (self._example_request, 0.0)
+        if self._request(visit) == before:
             return
         if seconds > QUICK:
-            work.leave(request.session_hash or "")
+            work.leave(visit.session)
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
-            async for changes in self._compute(wanted, values, request):
+            async for changes in self._compute(visit):
                 yield changes
 
-    async def _compute(self, wanted: Request, values: Sequence[Any], request: gr.Request) -> Updates:
+    async def _compute(self, visit: Visit, wanted: Request | None = None) -> Updates:
         """Numbers first, then their intervals and comparisons where these are quick."""
         p, began = self.parts, time.monotonic()
-        work.leave(request.session_hash or "")
+        wanted = wanted or self._request(visit)
+        copied = visit.values["copied"]
+        work.leave(visit.session)
         if wanted == replace(self._example_request, metric=wanted.metric, options=self._usual(wanted.metric)):
             answers = examples(wanted.metric)
-            yield {**self._answered(answers, wanted, values, 0.0, True), **self._idle(said_of(answers))}
+            yield {**self._answered(answers, wanted, copied, 0.0, True), **self._idle(said_of(answers))}
             return
         yield self._busy("Computing …")
         try:
             for intervals in (False, None):
-                answers = await work.run(request.session_hash or "", worker.compute, wanted, intervals)
-                seconds = time.monotonic() - began
-                level = best_of(answers).level
+                answers = await work.run(visit.session, worker.compute, wanted, intervals)
+                seconds, level = time.monotonic() - began, best_of(answers).level
+                shown = self._answered(answers, wanted, copied, seconds)
                 if intervals is None or level is not None:
                     words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
-                    yield {**self._answered(answers, wanted, values, seconds), **self._idle(words)}
+                    yield {**shown, **self._idle(words)}
                     return
-                yield {**self._answered(answers, wanted, values, seconds), **self._busy("Intervals …")}
+                yield {**shown, **self._busy("Intervals …")}
         except PageError as error:
             yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
 
     def _answered(
-        self, answers: dict[str, Answer], wanted: Request, values: Sequence[Any], seconds: float, example: bool = False
+        self, answers: dict[str, Answer], wanted: Request, copied: str, seconds: float, example: bool = False
     ) -> dict[Any, Any]:
         """The updates of the results, opened on the best model."""
         p, stamp = self.parts, "" if example and wanted.metric == self.metric else f"{time.monotonic_ns():x}"
-        answer, copied = best_of(answers), dict(zip(self._names, values))["copied"]
+        answer = best_of(answers)
         return {
             **view.changed(p, view.view(answer, copied=copied)),
             p["answers"]: (stamp, answers),
@@ -542,7 +522,6 @@ class Page:
         return answer
 
     def _chosen(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> dict[Any, Any]:
-        """Show another model in full."""
         model = str(event._data.get("value", ""))
         answer = self._answer(answers, stamp, model)
         return {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
@@ -551,38 +530,26 @@ class Page:
         answer, value = self._answer(answers, stamp, model), str(event._data.get("value", ""))
         return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0))
 
-    def _moved_by_slider(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
-        return self._moved(value, self._answer(answers, stamp, model), "slider")
+    def _moved_by(self, name: str) -> Any:
+        """The handler of a threshold that a component moves; what follows it is visible already."""
 
-    def _moved_by_number(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
-        return self._moved(value, self._answer(answers, stamp, model))
+        def moved(value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
+            answer = self._answer(answers, stamp, model)
+            try:
+                place = view.place_at(answer, value)
+            except ValueError:
+                raise gr.Error("The threshold is no number.", print_exception=False) from None
+            props = view.moved(answer, place)
+            if name == "slider":  # the visitor holds it
+                props["slider"].pop("value")
+            return view.changed(self.parts, {part: own for part, own in props.items() if part != "threshold"})
 
-    def _moved_by_preset(self, value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
-        answer = self._answer(answers, stamp, model)
-        presets = answer.decisions.presets if answer.decisions is not None else {}
-        return self._followed(view.moved(answer, presets.get(str(value), view.first_place(answer))))
-
-    def _moved(self, value: Any, answer: Answer, keep: str = "") -> dict[Any, Any]:
-        """Move the threshold; `keep`, the component that the visitor holds, which stays where it is."""
-        try:
-            place = view.place_at(answer, value)
-        except ValueError:
-            raise gr.Error("The threshold is no number.", print_exception=False) from None
-        props = view.moved(answer, place)
-        if keep and "value" in props.get(keep, {}):
-            props[keep] = {"label": props[keep]["label"]}
-        return self._followed(props)
-
-    def _followed(self, props: Mapping[str, Any]) -> dict[Any, Any]:
-        """The updates of what follows the threshold, which is visible already."""
-        return view.changed(self.parts, {name: own for name, own in props.items() if name != "threshold"})
+        return moved
 
     def _copied(self, answers: Any, stamp: str, model: str, copied: str) -> str:
         return view.copied_text(self._answer(answers, stamp, model), copied)
 
     def _taking(self, kind: str) -> Any:
-        """The handler that makes a file to download."""
-
         async def taking(request: gr.Request, answers: Any, stamp: str, model: str, copied: str) -> Any:
             answer = self._answer(answers, stamp, model)
             if kind == "report":
@@ -599,26 +566,20 @@ class Page:
 
         return taking
 
-    def _link(self, answers: Any, source: Any, done: Any, *values: Any) -> Any:
-        held = dict(zip(self._names, values))
-        query = form.query_of(self.metric, {name: held[f"option-{name}"] for name in self.options})
-        return gr.update(value=view.render("address.html", query=query), visible=True)
+    def _link(self, *values: Any) -> Any:
+        query = form.query_of(self.metric, dict(zip(self.options, values)))
+        return gr.update(value=html.rendered("address", query=query), visible=True)
 
     def _wanted(self, request: gr.Request) -> dict[str, Any] | None:
-        """The options of a link; a change of them opens the page anew."""
         work.start()
         return form.from_query(self.metric, dict(request.query_params)) or None
 
-    async def _opened(
-        self, request: gr.Request, wanted: Any, answers: Any, source: Any, done: Any, *values: Any
-    ) -> Any:
-        """Set the options of a link, and compute with them."""
+    async def _opened(self, visit: Visit, wanted: Any) -> Updates:
         if not wanted:
             return
-        names = {f"option-{name}": value for name, value in wanted.items()}
-        values_ = [names.get(name, value) for name, value in zip(self._names, values)]
-        yield {self.parts[name]: gr.update(value=value) for name, value in names.items()}
-        async for changes in self._compute(self._request(source, values_), values_, request):
+        own = {f"option-{name}": value for name, value in wanted.items()}
+        yield {self.parts[name]: gr.update(value=value) for name, value in own.items()}
+        async for changes in self._compute(visit._replace(values={**visit.values, **own})):
             yield changes
 
     def _usual(self, metric: str) -> dict[str, Any]:

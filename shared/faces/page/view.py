@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader
-
-from ...answers.answer import Answer, Curves, Histogram
+from ...answers.answer import Answer, Curves, Figure, Histogram
 from ...answers.decisions import place_of
 from .. import html, numbers
 from ..moving import plotly_of
@@ -16,8 +14,9 @@ from .worker import Look
 
 MAX_FIGURES = 6
 COPIED = ("Python", "Markdown", "LaTeX", "CSV", "BibTeX")
+MAX_STILL = 200  # drawings that are kept
 Props = dict[str, Any]
-_templates = Environment(loader=PackageLoader(__package__, "templates"), autoescape=True)
+_drawn: dict[str, str] = {}
 
 
 def view(answer: Answer, place: int | None = None, image: int = 0, copied: str = COPIED[0]) -> dict[str, Props]:
@@ -39,11 +38,23 @@ def view(answer: Answer, place: int | None = None, image: int = 0, copied: str =
     }
     for i in range(MAX_FIGURES):
         figure = answer.figures[i] if i < len(answer.figures) else None
-        props[f"title{i}"] = _html("" if figure is None else html.title_of(figure))
-        props[f"card{i}"] = {"visible": figure is not None}
-        if figure is None or f"plot{i}" not in props:
-            props[f"plot{i}"] = {"value": None if figure is None else plotly_of(figure)}
+        plot = props.setdefault(f"plot{i}", {"value": None})
+        plot["visible"] = moves = isinstance(figure, (Histogram, Curves))
+        if isinstance(figure, (Histogram, Curves)) and plot["value"] is None:
+            plot["value"] = plotly_of(figure)
+        shown = "" if figure is None else html.title_of(figure) if moves else _still(figure)
+        props[f"title{i}"], props[f"card{i}"] = _html(shown), {"visible": figure is not None}
     return props
+
+
+def _still(figure: Figure) -> str:
+    """A figure that stands still, drawn once: each takes 0.1 s on the thread of all visitors."""
+    key = repr(figure)
+    if key not in _drawn:
+        if len(_drawn) >= MAX_STILL:
+            _drawn.clear()
+        _drawn[key] = html.drawn(figure)
+    return _drawn[key]
 
 
 def moved(answer: Answer, place: int) -> dict[str, Props]:
@@ -79,8 +90,10 @@ def first_place(answer: Answer) -> int:
 
 
 def place_at(answer: Answer, text: Any) -> int:
-    """The index of the decisions of a threshold, as a number or a text. Raises ValueError for what is no number."""
+    """The index of the decisions of a preset or of a threshold. Raises ValueError for what is neither."""
     assert answer.decisions is not None
+    if isinstance(text, str) and text in answer.decisions.presets:
+        return answer.decisions.presets[text]
     return place_of(answer.decisions, float(str(text).strip().replace("−", "-")))
 
 
@@ -101,15 +114,13 @@ def images(answer: Answer, chosen: int) -> str:
         return ""
     chosen = min(max(chosen, 0), len(answer.images) - 1)
     large = html.picture_of(answer.images[chosen])
-    return render("images.html", name=answer.images[chosen].name, large=large, gallery=html.gallery(answer, chosen))
+    return html.rendered("images", name=answer.images[chosen].name, large=large, gallery=html.gallery(answer, chosen))
 
 
 def copied_text(answer: Answer, form: str) -> str:
     """The text to copy: the Python of the results, a table, or the citation, in ASCII where numbers stand."""
-    if form == "Markdown":
-        return numbers.markdown(answer) or numbers.typed(answer.sentence)
-    if form == "LaTeX":
-        return numbers.latex(answer) or numbers.typed(answer.sentence)
+    if form in ("Markdown", "LaTeX"):
+        return numbers.copied(answer, form.lower()) or numbers.typed(answer.sentence)
     if form == "CSV":
         return csv_of(answer)
     return f"{numbers.typed(answer.sentence)}\n\n{answer.citation}".strip() if form == "BibTeX" else answer.call
@@ -117,7 +128,7 @@ def copied_text(answer: Answer, form: str) -> str:
 
 def csv_of(answer: Answer) -> str:
     """The models or groups side by side, or the numbers of the only one, as CSV."""
-    table = numbers.csv_text(answer)
+    table = numbers.copied(answer, "csv")
     if table:
         return table
     lines = ["key,value,low,high"]
@@ -132,30 +143,25 @@ def json_of(answer: Answer) -> str:
     return json.dumps({"signature": answer.signature, "results": answer.results}, indent=2, default=str)
 
 
-def render(name: str, /, **values: Any) -> str:
-    """The HTML of a template of this folder, whose values are escaped unless they are HTML already."""
-    return _templates.get_template(name).render(**values)
-
-
 def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:
     """The data of a page: the names of files, their size, and what columns are used as."""
     roles = [(name, role) for name, role, _ in look.first if role]
     rows = [*zip(*(cells for _, _, cells in look.first))] if look.first else []
-    return render("data.html", look=look, names=names, roles=roles, rows=rows, example=example, origin=origin)
+    return html.rendered("data", look=look, names=names, roles=roles, rows=rows, example=example, origin=origin)
 
 
 def said(text: str, kind: str = "error") -> Props:
     """A sentence beside the data: an error, which screen readers announce, or a note."""
-    return _html(render("said.html", text=text, kind=kind) if text else "")
+    return _html(html.rendered("said", text=text, kind=kind) if text else "")
 
 
 def state_line(text: str, kind: str = "") -> Props:
     """The line below the button."""
-    return {"value": render("state.html", text=text, kind=kind)}
+    return {"value": html.rendered("state", text=text, kind=kind)}
 
 
 def _html(text: str) -> Props:
-    return {"value": text, "visible": bool(text)}
+    return {"value": str(text), "visible": bool(text)}
 
 
 def changed(parts: Mapping[str, Any], props: Mapping[str, Props]) -> dict[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,12 +12,11 @@ import numpy as np
 
 from ...anomaly.aupro import by_limit
 from ...anomaly.words import meaning
-from ...answers.answer import Bars, Curves, Difference, Matrix, Number, Series
+from ...answers.answer import Answer, Bars, Curves, Image, Matrix, Number, Series, Table
 from ...answers.charts import histogram
 from ...answers.decisions import threshold_text
 from ...arrays.checks import as_fractions
 from ...extras import extra
-from ...metric.numbers import with_arrow
 from ...ranking.counts import as_side
 from ...reading.limits import COMMANDS
 from ...reading.maps.layouts import TITLES
@@ -26,17 +26,17 @@ from ...suites.anomaly import AnomalyRun, ScoredImage, images_of
 from ...suites.intervals import ENDS, Numbers, report_numbers
 from ...written.files import write_file
 from ...written.results import KINDS
+from .. import html
 from ..drawing import NARROW
 from ..numbers import number, threshold_shown, typographic
 from ..terminal import differences_of
 from . import frame
-from .detection import ends_of, numbers_table
-from .frame import Block, Picture, Section, Tile
+from .answer import report_html
+from .detection import ends_of
+from .frame import Block, Section, Tile
 
 _CALLED = ("called anomalous", "called normal")
 _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curves are not folded
-_WORST = 4  # categories to show if there are more
-_BESIDE = 3  # categories side by side in a table of all numbers, to fit a page
 ERRORS = {
     "missed": "Missed",
     "alarm": "False alarms",
@@ -44,8 +44,7 @@ ERRORS = {
     "lowest": "Anomalous, lowest scores",
     "highest": "Normal, highest scores",
 }
-_SIDES = ((60, 320), (300, 224))  # (number of tiles, pixels of a picture), for up to that number
-_SMALLEST = 160
+_SIDES = ((60, 320), (300, 224), (math.inf, 160))  # (number of tiles, pixels of a picture), for up to that number
 _QUALITY = 76  # of a JPEG
 _MOST_FILTERS = 10  # the most names of categories and defects among the filters
 
@@ -117,25 +116,24 @@ def write_anomaly_report(
     models = [Model(each, name) for each, name in zip(runs, model_names(runs))]
     numbers = report_numbers(run, other, comparison) if numbers is None else numbers
     names = [model.name for model in models]
-    own = {key: (numbers.results[key], *(ends_of(numbers.results, key) or (None, None))) for key in numbers.keys}
     sections = [
         _decisions_section(models[0]),
         _curves_section(models),
         _images_section(models, images, progress=progress),
         _categories_section(numbers, names),
-        frame.details(
-            {
-                "All numbers, six digits": [numbers_table(own, numbers.other or {}, names, numbers.comparison or {})],
-                "All numbers by category": _all_by_category(numbers, names),
-                "What the numbers mean": [_meanings(numbers)],
-                "Options and versions": [frame.facts({**_options(run), "intervals": numbers.intervals})],
-            }
-        ),
     ]
-    title = f"Anomaly maps of {run.listed.data_folder.resolve().name}"
-    html = frame.page_html(title, "openworld-metrics anomaly", _lines(run, names), _headline(numbers, names), sections)
+    folds = {
+        "All numbers by category": _all_by_category(numbers, names),
+        "Options and versions": [frame.facts({**_options(run), "intervals": numbers.intervals})],
+    }
+    own: dict[str, Any] = {
+        "title": f"Anomaly maps of {run.listed.data_folder.resolve().name}",
+        "command": "openworld-metrics anomaly",
+        "lines": _lines(run, names),
+    }
+    page = report_html(_answer(numbers, names), sections=sections, folds=folds, **own)
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / "index.html", html)
+    write_file(folder / "index.html", page)
     return folder / "index.html"
 
 
@@ -146,7 +144,6 @@ def model_names(runs: Sequence[AnomalyRun]) -> list[str]:
 
 
 def _lines(run: AnomalyRun, names: Sequence[str]) -> list[str]:
-    """Lines on the evaluated data."""
     record = run.results["evaluation"]
     count, images = len(record["categories"]), len(run.images)
     title = TITLES.get(record["layout"], "masks in a folder")
@@ -158,46 +155,45 @@ def _lines(run: AnomalyRun, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _options(run: AnomalyRun) -> dict[str, str]:
-    """The folders, the options that differ from the defaults, and the versions of packages."""
+def _options(run: AnomalyRun) -> dict[str, Any]:
     record = run.results["evaluation"]
     own = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
     if record["void_where_invalid"]:
         own["void_where_invalid"] = True
     options = {name: value for name, value in record["options"].items() if value not in (None, False, ())}
-    shown = {name: _words(value) for name, value in {**own, **options}.items() if value is not None}
-    versions = {name: str(value) for name, value in record["versions"].items()}
-    return {**shown, **versions, "signature": run.results["signature"]}
+    shown = {name: value for name, value in {**own, **options}.items() if value is not None}
+    return {**shown, **record["versions"]}
 
 
-def _words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}" for name, each in value.items())
-    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _headline(numbers: Numbers, names: Sequence[str]) -> Block:
-    """Three numbers with their intervals and, if there are intervals of differences, which model is better."""
+def _answer(numbers: Numbers, names: Sequence[str]) -> Answer:
+    """The numbers of the models, with their intervals and their comparison, as far as it has intervals."""
     results = numbers.results
-    leading = [
-        Number(key, results[key], ends_of(results, key), numbers.higher(key), meaning=meaning(key))
-        for key in numbers.keys[:3]
-    ]
     every = results["groups"]["group"]
     groups = [name for name in every if not any(other.startswith(f"{name}/") for other in every)]
     kind = "groups" if any("/" in name for name in groups) else "categories"
-    note = f"mean of {len(groups)} {kind}" if len(groups) > 1 else ""
-    if numbers.of_images_only:
-        note = "; ".join(filter(None, [note, "--confidence-level 0.95 gives the other numbers intervals, too"]))
-    rows = _differences(numbers, names)
-    return frame.headline(leading, names if rows else (), rows, note=note)
-
-
-def _differences(numbers: Numbers, names: Sequence[str]) -> list[Difference]:
-    """The rows of the comparison that have an interval, in the order of the keys."""
-    rows, _ = differences_of(numbers.comparison or {}, names, numbers.results[KINDS])
+    rows, _ = differences_of(numbers.comparison or {}, [*names, ""], results[KINDS])
     sure = {row.key: row for row in rows if not math.isnan(row.low)}
-    return [sure[key] for key in numbers.keys if key in sure]
+    more = "--confidence-level 0.95 gives the other numbers intervals, too."
+    return Answer(
+        metric="anomaly_suite",
+        question="",
+        data="",
+        model=names[0],
+        models=names,
+        leading=numbers.keys[:3],
+        numbers={
+            name: [
+                Number(key, own[key], ends_of(own, key), numbers.higher(key), meaning=meaning(key))
+                for key in numbers.keys
+            ]
+            for name, own in zip(names, filter(None, (results, numbers.other)))
+        },
+        results={},
+        differences=[sure[key] for key in numbers.keys if key in sure],
+        over=f"mean of {len(groups)} {kind}" if len(groups) > 1 else "",
+        notes=[more] if numbers.of_images_only else [],
+        signature=str(results["signature"]),
+    )
 
 
 def _decisions_section(model: Model) -> Section:
@@ -221,11 +217,8 @@ def _decisions_section(model: Model) -> Section:
     )
     (detected, missed), (alarms, kept) = counts
     every = "All images" if len(groups) == 1 else "Both" if len(groups) == 2 else f"All {len(groups)}"
-    cards = [frame.card(frame.matrix(drawn), title=every)]
-    if len(groups) <= _FULL:
-        cards += [_card_of(model, group) for group in groups]
-    else:
-        cards += [_worst_card(model, groups, anomalous=side) for side in (True, False)]
+    cards = [frame.chart(replace(drawn, title=every))]
+    of_groups = [_card_of(model, group) for group in groups]
     is_fixed = model.run.results["evaluation"]["options"]["image_threshold"] is not None
     at = "the threshold chosen before" if is_fixed else "its threshold of the best F1 on these images"
     lead = (
@@ -234,61 +227,34 @@ def _decisions_section(model: Model) -> Section:
     )
     if len({group.partition("/")[0] for group in groups}) < len(groups):
         lead += " Normal images count once in each group of their category, at its threshold."
-    blocks = [frame.grid(*cards, columns=min(3, len(cards)))]
-    if len(groups) > _FULL:
-        each_of = frame.grid(*(_card_of(model, group) for group in groups), columns=3)
-        blocks.append(frame.fold(f"Each of the {len(groups)} categories", each_of))
+    if len(groups) <= _FULL:
+        blocks = [frame.grid(*cards, *of_groups, columns=1 + len(groups))]
+    else:
+        each_of = frame.fold(f"Each of the {len(groups)} categories", frame.grid(*of_groups, columns=3))
+        blocks = [frame.grid(*cards), each_of]
     return Section("Decisions", "Decisions", blocks, lead)
 
 
 def _card_of(model: Model, group: str) -> Block:
-    """A card with a bar for each kind of defect, and one for normal images."""
-    images = model.images(group, True)
-    kinds = sorted({image.image.defect for image in images})
-    drawn = [
-        _bar(model, group, kind or "anomalous", [image for image in images if image.image.defect == kind])
-        for kind in kinds
-    ]
-    drawn.append(_bar(model, group, "normal", model.images(group, False)))
+    kinds: dict[str, list[int]] = {}
+    for image in sorted(model.images(group), key=lambda image: (not image.anomalous, image.image.defect)):
+        name = image.image.defect or "anomalous" if image.anomalous else "normal"
+        kinds.setdefault(name, [0, 0])[not model.flags(group, image)] += 1
     at = model.threshold_text(group)
-    return frame.card(*drawn, title=group, note=f"anomalous if score > {at}" if at else "")
-
-
-def _worst_card(model: Model, groups: Sequence[str], *, anomalous: bool) -> Block:
-    """A card of the categories with the highest rates of missed defects, or of false alarms."""
-
-    def share(group: str) -> float:
-        images = model.images(group, anomalous)
-        return sum(model.flags(group, image) != image.anomalous for image in images) / max(1, len(images))
-
-    worst = sorted(groups, key=share, reverse=True)[:_WORST]
-    drawn = [_bar(model, group, group, model.images(group, anomalous)) for group in worst]
-    title = "Most defects missed" if anomalous else "Most false alarms"
-    return frame.card(*drawn, title=title, note=f"{len(worst)} of {len(groups)} categories")
-
-
-def _bar(model: Model, group: str, name: str, images: Sequence[ScoredImage]) -> Block:
-    """A bar with the number of images on one side that are called anomalous."""
-    called = sum(model.flags(group, image) for image in images)
-    anomalous = any(image.anomalous for image in images)
-    words, other, role = ("found", "missed", "unknown") if anomalous else ("false alarms", "called normal", "known")
-    drawn = Bars(name, [name], [words, other], [role, f"{role}-soft"], [[called, len(images) - called]])
-    return frame.bars(drawn, notes=[f"{called:,} of {len(images):,} {words}"], thin=True, legend=False)
+    note = f"anomalous if score > {at}" if at else ""
+    return frame.chart(Bars(group, [*kinds], _CALLED, ("unknown", "known"), [*kinds.values()], note))
 
 
 def _curves_section(models: Sequence[Model]) -> Section:
-    """The models' curves and the scores of images in each group, folded if there are many."""
     groups = models[0].run.groups
     grids = {group: frame.grid(*_cards(group, models), columns=4) for group in groups}
     if len(groups) == 1:
         blocks = [*grids.values()]
     elif len(groups) <= _OPEN:
-        blocks = [block for group, own in grids.items() for block in (frame.text(group, kind="title"), own)]
+        blocks = [block for group, own in grids.items() for block in (frame.text(group, kind="subject"), own)]
     else:
         blocks = [frame.fold(group, own) for group, own in grids.items()]
     lead = f"Every distinct score is a threshold. Histograms: scores of {models[0].name}, with its threshold as a line."
-    if len(models) > 1:
-        lead = f"Solid: {models[0].name}. Dashed: {models[1].name}. {lead}"
     return Section("Curves", "Curves", blocks, lead)
 
 
@@ -304,17 +270,16 @@ def _cards(group: str, models: Sequence[Model]) -> list[Block]:
     }
     cards = []
     for kind, (title, across, key, reach) in kinds.items():
-        drawn = [(model, getattr(model.run.curves[group], kind)) for model in models if group in model.run.curves]
         series = []
-        for place, (_, points) in enumerate(drawn, 1):
-            shown = up_to(points or [], reach)
+        for place, model in enumerate(models, 1):
+            shown = up_to(getattr(model.run.curves.get(group), kind, None) or [], reach)
             if shown:
-                series.append(Series("", f"d{place}", [x for x, _ in shown], [y for _, y in shown]))
+                value, (x, y) = _value(model, group, key), zip(*shown)
+                series.append(Series(model.name, f"d{place}", x, y, selected=place == 1, value=value))
         if series:
-            values = f"{key} {' · '.join(_value(model, group, key) for model, _ in drawn)}"
-            curves = Curves(title, (across, ""), series, diagonal=reach == 1)
-            drawing = frame.chart(curves, name=f"{group}: {title.lower()}, {values}", width=NARROW)
-            cards.append(frame.card(drawing, title=title, note=values))
+            curves = Curves(title, (across, ""), series, diagonal=reach == 1, note=key)
+            values = ", ".join(f"{each.name} {number(each.value)}" for each in series)
+            cards.append(frame.chart(curves, name=f"{group}: {title.lower()}, {values}", width=NARROW))
     return cards + _scores_card(group, models[0])
 
 
@@ -343,13 +308,13 @@ def _scores_card(group: str, model: Model) -> list[Block]:
     ]
     drawn = histogram("Scores of images", "score of an image", sides)
     threshold = _as_number(model.threshold_text(group))  # as the text beside it says
-    drawing = frame.chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)
-    return [frame.card(drawing, title=drawn.title)]
+    return [frame.chart(drawn, threshold=threshold, name=f"{group}: scores of images", width=NARROW)]
 
 
-def _value(model: Model, group: str, key: str) -> str:
+def _value(model: Model, group: str, key: str) -> float:
     groups = model.run.results["groups"]
-    return number(groups[key][groups["group"].index(group)])
+    value: float = groups[key][groups["group"].index(group)]
+    return value
 
 
 class Worst(NamedTuple):
@@ -366,7 +331,7 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     model = models[0]
     chosen = {group: [*worst_images(model, group, count)] for group in model.run.groups}
     total = sum(map(len, chosen.values()))
-    side = next((side for most, side in _SIDES if total <= most), _SMALLEST)
+    side = next(side for most, side in _SIDES if total <= most)
     drawn: list[tuple[Worst, Tile]] = []
     for worst in progress_bar(list(chosen.values()), unit=" groups drawn", shown=progress):
         drawn += _tiles(worst, models, side)
@@ -381,27 +346,15 @@ def _images_section(models: Sequence[Model], count: int, *, progress: bool) -> S
     for kind, names in (("group", groups), ("defect", defects)):
         if 1 < sum(map(bool, names)) <= _MOST_FILTERS:
             filters |= {_key(kind, name): name for name in names if name}
-    legend = [("defect", "true defect", "")]
+    legend = {"true defect": "known"}
     if any(model.threshold(group, "pixel") is not None for group in model.run.groups):
-        legend.append(("flagged", "score > threshold of pixels", ""))
-    legend.append(("scale", "score, low to high", ""))
-    blocks = [frame.keys(legend, "line"), frame.tiles([tile for _, tile in drawn], filters, wide=True)]
-    return Section("Images", "Images judged worst", blocks, _images_lead(models, drawn))
-
-
-def _images_lead(models: Sequence[Model], drawn: Sequence[tuple[Worst, Tile]]) -> str:
-    """The caption above the images: their layout, and the number of each kind of error."""
-    model = models[0]
-    wrong = [
-        image.anomalous
-        for group in model.judged
-        for image in model.images(group)
-        if model.flags(group, image) != image.anomalous
-    ]
-    maps = f"the maps of {models[0].name} and {models[1].name}" if len(models) > 1 else "its map"
-    beside = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
-    judged = f" {sum(wrong):,} missed, {len(wrong) - sum(wrong):,} false alarms;" if model.judged else ""
-    return f"{beside}, on one scale for a category.{judged} the worst {len(drawn):,} are here. Press one to enlarge it."
+        legend["score > threshold of pixels"] = "unknown"
+    legend["score, low to high"] = "scale"
+    blocks = [frame.legend(legend), frame.tiles([tile for _, tile in drawn], filters, wide=True)]
+    maps = "its map" if len(models) == 1 else f"the maps of {' and '.join(each.name for each in models)}"
+    lead = f"Beside each photograph {maps}" if drawn[0][0].image.image.image is not None else f"Of each image {maps}"
+    lead += f", on one scale for a category; the worst {len(drawn):,} are here. Press one to enlarge it."
+    return Section("Images", "Images judged worst", blocks, lead)
 
 
 def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
@@ -427,14 +380,12 @@ def worst_images(model: Model, group: str, count: int) -> Iterator[Worst]:
 
 
 def _covered(model: Model, group: str, content: MapAndMask) -> float:
-    """The fraction of an image's anomalous pixels above the threshold."""
     threshold = model.threshold(group, "pixel")
     mask = content.masks.mask
     return 1.0 if threshold is None or not mask.any() else float((content.score_map[mask] > threshold).mean())
 
 
 def _read_maps(model: Model, images: Sequence[ScoredImage]) -> Iterator[MapAndMask]:
-    """The map and the masks of each image, read one by one."""
     read = map_reader(model.run.listed, **reading_options(model.run.results["evaluation"]))
     pairs = {pair[0].key: pair for pair in model.run.listed.pairs}
     return (read(pairs[one.image.key]) for one in images)
@@ -471,13 +422,14 @@ def _tile(
         shown.append(draw_map(*_drawn(each, at, scale), side=side // 2 if photo is not None else side))
     alts = [f"Map of {one.name}, {name}" for one in models]
     alts = [*([f"{name}: {', '.join(words)}"] if photo is not None else []), *alts]
-    pictures = [Picture(data_url(picture, quality=_QUALITY), alt, picture.size) for picture, alt in zip(shown, alts)]
+    pictures = [
+        Image(name, picture.size, data_url(picture, quality=_QUALITY), alt=alt) for picture, alt in zip(shown, alts)
+    ]
     kinds = [worst.kind, _key("group", worst.group), _key("defect", image.image.defect)]
     return Tile(name, words, pictures, kinds)
 
 
 def _drawn(content: MapAndMask, threshold: float | None, scale: tuple[float, float]) -> tuple[Any, ...]:
-    """A map, its anomalous pixels, the threshold, the scale, and its void pixels, for `draw_map`."""
     return content.score_map, content.masks.mask, threshold, scale, content.masks.void
 
 
@@ -516,7 +468,6 @@ def _as_number(threshold: str) -> float:
 
 
 def _scale(contents: Iterator[MapAndMask]) -> tuple[float, float]:
-    """The lowest and highest finite scores of maps."""
     low, high = np.inf, -np.inf
     for content in contents:
         finite = content.score_map[np.isfinite(content.score_map)]
@@ -545,31 +496,18 @@ def _categories_section(numbers: Numbers, names: Sequence[str]) -> Section:
     for key in shown:
         own = column(results, key)
         pairs = own if other is None else [list(pair) for pair in zip(own, column(other, key))]
-        columns[with_arrow(key, numbers.higher(key))] = pairs
-    titles = [*columns][2:]
-    drawn = frame.table(columns, "By category", meters=titles, minor=["images", *titles[2:]], first=int(several))
+        columns[key] = pairs
+    higher = {key: way for key in shown if (way := numbers.higher(key)) is not None}
+    drawn = html.table(Table("By category", columns, first=int(several), higher=higher), meters=shown)
     lead = "" if other is None else f"The upper bar is {names[0]}, the lower {names[1]}. "
     lead += "The mean gives each category the same weight." if several else ""
     return Section("Categories", "By category", [drawn], lead)
 
 
 def _all_by_category(numbers: Numbers, names: Sequence[str]) -> list[Block]:
-    """All numbers of each model by category: a row for each key, a few categories side by side."""
     tables = []
-    for name, results in zip(names, (numbers.results, numbers.other)):
-        groups = (results or {}).get("groups", {})
-        columns = {key: column for key, column in groups.items() if key != "group" and not key.endswith(ENDS)}
-        keys_of = [key for key, column in columns.items() if not any(isinstance(x, (dict, list)) for x in column)]
-        for start in range(0, len(groups.get("group", ())), _BESIDE):
-            shown = range(start, min(start + _BESIDE, len(groups["group"])))
-            part: dict[str, list[Any]] = {frame.names_beside([name], groups["group"])[0]: keys_of}
-            for at in shown:
-                part[groups["group"][at]] = [columns[key][at] for key in keys_of]
-            tables.append(frame.table(part, f"{name}, by category", digits=6))
+    for name, results in zip(names, filter(None, (numbers.results, numbers.other))):
+        own = {key: column for key, column in results["groups"].items() if key == "group" or not key.endswith(ENDS)}
+        plain = {key: own[key] for key in own if not any(isinstance(each, (dict, list)) for each in own[key])}
+        tables += [frame.text(name, kind="subject"), html.table(Table(f"{name}, by category", plain), digits=6)]
     return tables
-
-
-def _meanings(numbers: Numbers) -> Block:
-    """The keys and thresholds of the results with their meanings."""
-    own = [*numbers.keys, *(key for key in numbers.results["groups"] if key.endswith("_threshold"))]
-    return frame.facts({key: words for key in dict.fromkeys(own) if (words := meaning(key))})

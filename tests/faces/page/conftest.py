@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("gradio")
 pytest.importorskip("pebble")
 
-from tests.served import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, PATIENCE, serve
+from tests.served import COMMAND, PATIENCE, serve
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
 
@@ -21,25 +21,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield own
 
 
-@pytest.fixture(scope="module")  # while it is open, nothing else of this process can use asyncio
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open a page by its path; it may log no error, and may not scroll sideways."""
+def opened_pages(address: str, browser: Any, use: Callable[[Callable[..., Any]], Any]) -> Iterator[Any]:
+    """Tabs that are opened by paths: they may log no error, and may not scroll sideways when they are closed."""
     tabs: list[Any] = []
     errors: list[str] = []
 
-    def open_page(path: str, size: dict[str, int] = WIDE) -> Any:
-        tab = browser.new_page(viewport=size)
+    def open_page(path: str) -> Any:
+        tab = browser.new_page(viewport=WIDE)
         tabs.append(tab)
         tab.set_default_timeout(1000 * PATIENCE)
         tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -47,8 +35,14 @@ def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
         tab.locator(":is(.main-svg, .cards)").first.wait_for()
         return tab
 
-    yield open_page
+    yield use(open_page)
     for tab in tabs:
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         tab.close()
     assert errors == []
+
+
+@pytest.fixture
+def opened(address: str, browser: Any) -> Iterator[Callable[..., Any]]:
+    """A function that opens a page by its path."""
+    yield from opened_pages(address, browser, lambda open_page: open_page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from PIL import Image
 
 from openworld_metrics.answers.saved import saved_answers
 from openworld_metrics.loading import METRICS, metric_class, script
-from tests.faces.page.conftest import NARROW, WIDE
+from tests.faces.page.conftest import NARROW, WIDE, opened_pages
 
 Open = Callable[..., Any]
 UPLOADED = "document.querySelector('.state').innerText.startsWith('Up to date')"
@@ -54,12 +54,16 @@ def auroc(scores: Any, labels: Any) -> float:
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_first_screen_has_the_answer(metric: str, opened: Open) -> None:
-    """Numbers, a picture and, of several models, the verdict stand before any event; the best model is open."""
+    """Numbers, a picture and, of several models, the verdict stand before any event; the best model is open.
+
+    Wide and narrow, where the data unfold; axe-core finds nothing, in either theme, on pages of each kind.
+    """
     answers = saved_answers(script(metric).parent / "examples" / "answers.json")
     first = next(iter(answers.values()))
     best = answers[first.best or first.model]
+    tab = opened(metric)
     for size in (WIDE, NARROW):
-        tab = opened(metric, size)
+        tab.set_viewport_size(size)
         tab.locator(":is(.js-plotly-plot .main-svg, .images img)").first.wait_for()
         leading = [number.value for number in best.numbers[best.model] if number.key in best.leading]
         assert numbers(tab) == pytest.approx(leading, abs=6e-4)
@@ -69,26 +73,54 @@ def test_the_first_screen_has_the_answer(metric: str, opened: Open) -> None:
             assert tab.locator(".verdict p").count() >= len(best.verdicts)
             assert tab.locator(".compare").bounding_box()["y"] < 400
         assert tab.locator(".rail .within").is_visible() is (size is WIDE)
+        if metric in ("ood_bench", "openset_detection", "anomaly_suite"):
+            check_access(tab, "light" if size is WIDE else "dark")
+    assert not tab.locator("#file0").is_visible()
+    tab.locator("button.unfold").press("Enter")
+    assert tab.locator("#file0").is_visible()
+    assert tab.locator("button.unfold").get_attribute("aria-expanded") == "true"
 
 
-@pytest.mark.parametrize("path", ["", "ood_bench", "openset_detection", "anomaly_suite"])
-def test_everybody_can_use_it(path: str, opened: Open) -> None:
-    """axe-core finds nothing, in either theme."""
+def check_access(tab: Any, theme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    tab = opened(path)
-    found = []
-    for theme in ("light", "dark"):
-        tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
-        # buttons fade into their colours
-        tab.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)))")
-        result = axe.run(tab, options={"resultTypes": ["violations"]}).response
-        found += [(theme, one["id"], one["nodes"][0]["html"][:200]) for one in result["violations"]]
-    assert found == []
+    tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+    # buttons fade into their colours
+    tab.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)))")
+    result = axe.run(tab, options={"resultTypes": ["violations"]}).response
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in result["violations"]] == []
 
 
-def test_models_and_a_threshold(opened: Open) -> None:
+@pytest.fixture(scope="module")
+def page(address: str, browser: Any) -> Iterator[Any]:
+    """A page of ood_bench, which each test gives files of its own."""
+    yield from opened_pages(address, browser, lambda open_page: open_page("ood_bench"))
+
+
+def test_what_is_taken_away(page: Any) -> None:
+    """JSON with all digits, CSV, code that is ASCII, and a link that opens the same options."""
+    tab = page
+    saved = saved_answers(script("ood_bench").parent / "examples" / "answers.json")
+    for kind in ("json", "csv"):
+        with tab.expect_download() as download:
+            tab.locator(f"#take-{kind}").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert text.isascii()
+        if kind == "json":
+            results = json.loads(text)["results"]
+            assert {name: own["auroc"] for name, own in results.items()} == {
+                name: answer.results[name]["auroc"] for name, answer in saved.items()
+            }
+    for label in ("Markdown", "LaTeX", "CSV", "Python"):
+        before = tab.locator("#text textarea").input_value()
+        tab.locator("#copied").get_by_label(label, exact=True).check()
+        tab.wait_for_function("old => document.querySelector('#text textarea').value !== old", arg=before)
+        assert tab.locator("#text textarea").input_value().isascii()
+    assert "openworld_metrics" in tab.locator("#text textarea").input_value()
+
+
+def test_models_and_a_threshold(page: Any) -> None:
     """Of own scores: the numbers, the verdict, a threshold by slider, number and preset, and another model."""
-    tab, own = opened("ood_bench"), two_sides()
+    tab, own = page, two_sides()
     upload(tab, {"mine.csv": csv(own)})
     computed(tab, "mine.csv")
     assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
@@ -113,8 +145,8 @@ def test_models_and_a_threshold(opened: Open) -> None:
     assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
 
 
-def test_a_file_replaces_the_old_one_or_is_another_model(opened: Open) -> None:
-    tab, own = opened("ood_bench"), two_sides()
+def test_a_file_replaces_the_old_one_or_is_another_model(page: Any) -> None:
+    tab, own = page, two_sides()
     upload(tab, {"first.csv": csv({"one": own["a"], "label": own["label"]})})
     computed(tab, "first.csv")
     upload(tab, {"second.csv": csv({"two": own["b"], "label": own["label"]})})
@@ -129,8 +161,8 @@ def test_a_file_replaces_the_old_one_or_is_another_model(opened: Open) -> None:
     assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
 
 
-def test_rows_that_cannot_be_read_are_left_out_with_consent(opened: Open) -> None:
-    tab, own = opened("ood_bench"), two_sides()
+def test_rows_that_cannot_be_read_are_left_out_with_consent(page: Any) -> None:
+    tab, own = page, two_sides()
     scores = [*own["b"].tolist()]
     scores[3] = "n/a"
     upload(tab, {"holes.csv": csv({"knn": scores, "label": own["label"]})})
@@ -144,8 +176,8 @@ def test_rows_that_cannot_be_read_are_left_out_with_consent(opened: Open) -> Non
     assert numbers(tab)[0] == pytest.approx(auroc(own["b"][keep], own["label"][keep]), abs=6e-4)
 
 
-def test_a_sign_is_flipped(opened: Open) -> None:
-    tab, own = opened("ood_bench"), two_sides()
+def test_a_sign_is_flipped(page: Any) -> None:
+    tab, own = page, two_sides()
     upload(tab, {"msp.csv": csv({"score": -own["b"], "label": own["label"]})})
     computed(tab, "msp.csv")
     right = auroc(own["b"], own["label"])
@@ -154,17 +186,17 @@ def test_a_sign_is_flipped(opened: Open) -> None:
     tab.wait_for_function("n => document.querySelector('.headline .large').innerText.startsWith(n)", arg=f"{right:.3f}")
 
 
-def test_columns_are_chosen_by_hand(opened: Open) -> None:
+def test_columns_are_chosen_by_hand(page: Any) -> None:
     """What is missing is asked for, and may be chosen."""
-    tab, own = opened("ood_bench"), two_sides()
+    tab, own = page, two_sides()
     upload(tab, {"odd.csv": csv({"x": own["a"], "y": own["label"] * 3, "z": own["label"] * 5})})
     alert = tab.locator("[role=alert]")
     alert.wait_for()
     assert "references" in alert.inner_text()
 
 
-def test_pasted_cells_and_an_option(opened: Open) -> None:
-    tab, own = opened("ood_bench"), two_sides()
+def test_pasted_cells_and_an_option(page: Any) -> None:
+    tab, own = page, two_sides()
     tab.get_by_role("button", name="Or paste cells").click()
     tab.get_by_placeholder("with names above").fill(csv({"s": own["b"], "label": own["label"]}).decode())
     tab.get_by_role("button", name="Use these cells").click()
@@ -175,28 +207,6 @@ def test_pasted_cells_and_an_option(opened: Open) -> None:
     tab.wait_for_function("!document.querySelector('.state').innerText.includes('Computing')")
     tab.locator("#copied label", has_text="Python").click()
     tab.wait_for_function("document.querySelector('#text textarea').value.includes('positive')")
-
-
-def test_what_is_taken_away(opened: Open) -> None:
-    """JSON with all digits, CSV, code that is ASCII, and a link that opens the same options."""
-    tab = opened("ood_bench")
-    saved = saved_answers(script("ood_bench").parent / "examples" / "answers.json")
-    for kind in ("json", "csv"):
-        with tab.expect_download() as download:
-            tab.locator(f"#take-{kind}").click()
-        text = Path(download.value.path()).read_text(encoding="utf-8")
-        assert text.isascii()
-        if kind == "json":
-            results = json.loads(text)["results"]
-            assert {name: own["auroc"] for name, own in results.items()} == {
-                name: answer.results[name]["auroc"] for name, answer in saved.items()
-            }
-    for label in ("Markdown", "LaTeX", "CSV", "Python"):
-        before = tab.locator("#text textarea").input_value()
-        tab.locator("#copied").get_by_label(label, exact=True).check()
-        tab.wait_for_function("old => document.querySelector('#text textarea').value !== old", arg=before)
-        assert tab.locator("#text textarea").input_value().isascii()
-    assert "openworld_metrics" in tab.locator("#text textarea").input_value()
 
 
 def test_a_link_opens_the_same_options(opened: Open) -> None:
@@ -277,15 +287,7 @@ def test_maps_of_two_models_and_other_sizes(opened: Open) -> None:
 
 def test_from_the_front_page_to_a_metric(opened: Open) -> None:
     tab = opened("")
+    check_access(tab, "light")
     assert tab.locator(".cards .card").count() == len(METRICS)
-    tab.locator("#ask-says label", has_text="one score").click()
-    tab.locator("#ask-way").click()
+    tab.locator(".cards .card", has_text="ood_bench").click()
     tab.locator("h1", has_text="ood_bench").wait_for()
-
-
-def test_a_narrow_page_unfolds(opened: Open) -> None:
-    tab = opened("ood_bench", NARROW)
-    assert not tab.locator("#file0").is_visible()
-    tab.locator("button.unfold").press("Enter")
-    assert tab.locator("#file0").is_visible()
-    assert tab.locator("button.unfold").get_attribute("aria-expanded") == "true"

@@ -50,9 +50,9 @@ def test_two_models_in_each_kind_of_layout(layout: str, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r'(src|href)="(?!data:image/|#)', text)
-    shown = [float(value) for value in re.findall(r'<p class="big">(\d\.\d+)', text)]
+    shown = [float(value) for value in re.findall(r'<dd class="large"[^>]*>(\d\.\d+)', text)]
     assert shown == [round(one.results[key], 3) for key in ("aupro@0.3", "image_auroc", "pixel_auroc")]
-    assert text.count('<span class="ci">[') >= 3
+    assert text.count('<span class="ends">[') >= 3
     assert "maps vs other:" in text
     tiles = re.findall(r'<button type="button" class="tile".*?</button>', text, re.S)
     assert tiles
@@ -79,7 +79,9 @@ def test_decisions_are_those_of_the_scores(tmp_path: Path) -> None:
         for image in model.images(group):
             counts[image.anomalous, image.score > threshold] += 1
     text = write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8")
-    cells = [int(count) for count in re.findall(r'<td(?: class="right")? style="background[^>]*>(\d+)<small>', text)]
+    said = re.search(r'aria-label="(?:Both|All \w+)\. (.*?)"', text)
+    assert said is not None
+    cells = [int(count) for count in re.findall(r"\d+", said[1])]
     assert cells == [counts[True, True], counts[True, False], counts[False, True], counts[False, False]]
     assert f"{counts[True, False]} of 12 defects are missed, {counts[False, True]} of 6 normal images" in text
     chosen = run_of(tmp_path, image_threshold=0.25)
@@ -134,7 +136,7 @@ def test_one_level_and_hostile_names(tmp_path: Path) -> None:
         text = write_anomaly_report(run, tmp_path / levels).read_text(encoding="utf-8")
         assert "<script>x" not in text
         assert "&lt;script&gt;x" in text
-        assert re.findall("<h2>([^<]*) <span", text)[:2] == keys
+        assert re.findall("<dt[^>]*><b>([^<]*)</b>", text)[:2] == keys
         assert ('id="decisions"' in text) == (levels == "image")
         assert ("defect px covered" in text) == (levels == "pixel")
     with pytest.raises(ValueError, match=r"expected a report outside of .*/data, which is an input$"):
@@ -176,7 +178,7 @@ def test_columns_of_models_and_of_differences_stay_apart(tmp_path: Path) -> None
         runs.append(evaluate_maps(list_anomaly_maps(tmp_path / name, tmp_path / "data"), curves=True))
     page = write_anomaly_report(runs[0], tmp_path / "report", other=runs[1], images=1).read_text()
     table = page.partition("All numbers")[2]
-    head = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)[:3]
+    head = [name.strip() for name in re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)[:3]]
     assert head == ["key", "low", "key (model)"]
     key = "image_auroc"
     row = table.partition(f'<th scope="row">{key}</th>')[2].partition("</tr>")[0]

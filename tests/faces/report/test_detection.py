@@ -14,12 +14,9 @@ import pytest
 from PIL import Image as Pixels, ImageColor
 
 from openworld_metrics import reading, suites
-from openworld_metrics.answers.answer import Box, Image
 from openworld_metrics.answers.box_errors import BoxErrors, errors_of
 from openworld_metrics.answers.detection import computed_of
 from openworld_metrics.faces.report import write_report
-from openworld_metrics.faces.report.frame import Tile, rendered, tiles
-from openworld_metrics.faces.report.pictures import picture_of
 from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
 
@@ -84,11 +81,11 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
         ("&lt;missed&gt;", "1", "1 known missed"),
     ]
     worst = text.partition("One error of each kind")[0]
-    shown = dict(re.findall(r'aria-label="(all|&lt;missed&gt;): .*?>(<i.*?)</button>', worst))
-    assert Counter(re.findall(r'<i class="mark (\w+)"', shown["all"])) == dict.fromkeys(
+    shown = dict(re.findall(r'aria-label="(all|&lt;missed&gt;): .*?>(.*?)</button>', worst, re.S))
+    assert Counter(re.findall(r'<i class="box (\w+)"', shown["all"])) == dict.fromkeys(
         ("right", "unknown", "rejected", "wrong", "missed", "nothing"), 1
     ) | {"right": 2}
-    assert re.findall(r'<i class="mark unknown" style="(.*?)"', shown["all"]) == [
+    assert re.findall(r'<i class="box unknown" style=".*?;(.*?)"', shown["all"]) == [
         "left:51.25%;top:25.0%;width:7.5%;height:50.0%"
     ]
     assert "called 1 (0.40): nothing there, called known" in text
@@ -101,12 +98,11 @@ def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> N
     results = suites.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
     page = write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     text = page.read_text().partition("One error of each kind")[0]
-    pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" width="(\d+)" height="(\d+)" alt="(\S+): ', text)
+    pictures = re.findall(r'<img .*?src="data:image/jpeg;base64,(.*?)" alt="(\S+): ', text)
     errors = errors_in(read, known_classes=scenes.KNOWN, unknown_class_id=999).errors.tolist()
-    worst = [read.dataset.names.index(name) for *_, name in pictures]
+    worst = [read.dataset.names.index(name) for _, name in pictures]
     assert sorted(errors, reverse=True)[:3] == [errors[place] for place in worst]
-    for place, (content, width, height, _) in zip(worst, pictures):
-        assert (int(width), int(height)) == read.dataset.sizes[place]
+    for content, _ in pictures:
         with Pixels.open(io.BytesIO(base64.b64decode(content))) as picture:
             pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
         assert np.abs(pixels - ImageColor.getrgb("#335577")).max() < 6
@@ -134,7 +130,7 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
     page = write_report(made, results, tmp_path, scenes.KNOWN, **options).read_text()
     for side in ("known", "unknown"):
         counts = {FATES.get(fate, fate): count for (of, fate), count in errors.fates.items() if of == side}
-        label = re.search(rf'aria-label="{side} objects: (.*?)"', page)
+        label = re.search(rf'\b{side} objects: ([^;"]*)', page)
         assert label is not None
         shown = {words: int(count) for words, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", label[1])}
         assert {words: count for words, count in shown.items() if count} == {
@@ -143,7 +139,7 @@ def test_the_report_counts_what_the_metric_counts(protocol: str, tmp_path: Path)
     occurring = [kind for kind, count in zip(kinds["error"], kinds["count"]) if count]
     assert [kind for kind, *_ in errors.examples()] == occurring
     examples = page.partition("One error of each kind")[2].partition("</section>")[0]
-    assert re.findall("</span><b>(.*?)</b>", examples) == occurring
+    assert re.findall(r"</span>\s*<b>(.*?)</b>", examples) == occurring
 
 
 def test_the_headline_has_intervals(tmp_path: Path) -> None:
@@ -153,7 +149,7 @@ def test_the_headline_has_intervals(tmp_path: Path) -> None:
     page = write_report(made, results, tmp_path, scenes.KNOWN, **OPTIONS).read_text()
     for key in ("U-Recall", "WI", "A-OSE"):
         ends = f"[{sure[f'{key}_low']:.3f}, {sure[f'{key}_high']:.3f}]"
-        assert f'{sure[key]:.3f} <span class="ci">{ends}</span>' in page
+        assert f'{sure[key]:.3f} <span class="ends">{ends}</span>' in page
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
@@ -166,32 +162,6 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
     assert "No image has an error" in text
     assert "One error of each kind" not in text
     assert "There are no unknown objects" in text
-
-
-def test_names_on_pictures_are_escaped() -> None:
-    boxes = [Box((0, 0, 1, 1), "<cat>: missed", "missed", "<cat>, missed", False)] * 10
-    html = rendered(tiles([Tile("", [], [picture_of(Image("<b>", (3000, 10), "", boxes, "a & b"))])]))
-    assert html.count('class="mark') == 10
-    assert not re.search("<cat>|<b>:|a & b", html)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_labels_cover_no_other_and_stay_within(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    corners = rng.uniform(0, 80, (30, 2)).round(1)
-    crowd = [
-        Box((x, y, x + 15, y + 15), "", "unknown", str(label), True)
-        for (x, y), label in zip(corners.tolist(), rng.choice(["cat", "giraffe", "a very long name"], 30))
-    ]
-    picture = picture_of(Image("a", (100, 75), "", crowd))
-    named = [mark for mark in picture.marks if mark.label]
-    assert 1 < len(named) <= 12
-    spots = [(2 * mark.x, 1.5 * mark.y, 2 * mark.x + 7 * len(mark.label), 1.5 * mark.y + 14) for mark in named]
-    for place, (x1, y1, x2, y2) in enumerate(spots):
-        assert 0 <= x1 <= x2 <= 200
-        assert 0 <= y1 <= y2 <= 150
-        for u1, v1, u2, v2 in spots[:place]:
-            assert x2 <= u1 or u2 <= x1 or y2 <= v1 or v2 <= y1
 
 
 def test_an_example_is_the_most_confident_of_its_kind() -> None:
