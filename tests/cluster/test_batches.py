@@ -221,7 +221,7 @@ def test_few_rows_of_files_are_read_in_this_process(name: str, seed: int) -> Non
         pq.write_table(table, f"{folder}/0.parquet", row_group_size=3)
         patch.setattr("dask.multiprocessing.get", lambda *_, **__: pytest.fail("processes are started"))
         results = compute_parquet(name, folder, **options)
-        patch.setattr("openworld_metrics.cluster.tasks.FEW_BYTES", 0)
+        patch.setattr("openworld_metrics.cluster.parquet.FEW_BYTES", 0)
         with pytest.raises(pytest.fail.Exception, match="processes are started"):
             compute_parquet(name, folder, **options)
     assert results == metric_class(name)(**options).compute(**columns)
