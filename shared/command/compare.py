@@ -81,17 +81,18 @@ def compare(
             reading = source.read(name, flip=flip)
             if not models:
                 say(reading)
+            own = [reading.columns] if len(reading.models) == 1 else [*reading.models.values()]
             if score is not None:
-                reading.columns["open_scores"] = score(reading.columns["predictions"])
-        models += map(dict, reading.models.values())
+                own = [{**own[0], "open_scores": score(own[0]["predictions"])}]
+        models += own
         names += (*reading.models,)
     if len(models) != 2:
         flags = " and ".join(f"--{which}-{LAYOUTS[name].flag}" for which in MODELS)
         got = f"{', '.join(names)}; choose two, with {flags}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {got}")
     if len(sources) > 1:
-        own = [[place for column, place in source.places.items() if column in OWN] for source in sources]
-        names = model_names(*(each[-1 if files else 0] for each in own))
+        places_of = [[place for column, place in source.places.items() if column in OWN] for source in sources]
+        names = model_names(*(each[-1 if files else 0] for each in places_of))
     first, second = names
     with Source(files, places).named():
         table = compare_models(metric, *models, **drawn)

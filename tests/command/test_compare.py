@@ -61,7 +61,7 @@ def test_a_file_holds_both_models(run: Run, models: dict[str, Any]) -> None:
         code, output, _ = run("compare", "ood_bench", *arguments)
         assert (code, json.loads(output)) == (0, expected)
     for arguments, message in (
-        (["three.csv"], "two models, got ours, theirs, noise; choose two, as with --first-predictions ours --second"),
+        (["three.csv"], "two models, got ours, theirs, noise; choose two, with --first-predictions and --second-pre"),
         (["two.csv", *chosen[:2]], "expected flags of both models, or of none, got first_predictions"),
     ):
         code, output, errors = run("compare", "ood_bench", *arguments)
