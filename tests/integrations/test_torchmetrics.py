@@ -220,17 +220,6 @@ def test_tracker(form: str) -> None:
         torchmetrics.MetricTracker(as_torchmetrics("ood_bench"))  # of several numbers there is no best step
 
 
-def test_plot() -> None:
-    pytest.importorskip("matplotlib").use("agg")
-    one, several = as_torchmetrics("ood_bench", result="auroc"), as_torchmetrics("ood_bench")
-    for metric, label, lines in ((one, "auroc", 1), (several, "ood_bench", 2)):
-        steps = [metric([0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]) for _ in range(3)]
-        _, axes = metric.plot()
-        assert (axes.get_ylabel(), len(axes.lines)) == (label, lines)
-        _, axes = metric.plot(steps)
-        assert [len(line.get_ydata()) for line in axes.lines] == [3] * lines
-
-
 def test_tensors_on_a_device() -> None:
     from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
 
