@@ -152,6 +152,7 @@ DEFECTS: dict[str, tuple[str, dict[str, Any], Any, type[Exception], str]] = {
         ValueError,
         "1.parquet, row group 0: predictions_width: expected 2 as in the batches before, got 3",
     ),
+    "a column of one file": ("ood_bench", GOOD, {**GOOD, "counts": [1] * 4}, ValueError, "expected a column counts"),
     "not Parquet": ("ood_bench", GOOD, b"PAR1 and something else", ValueError, "1.parquet"),
 }
 
