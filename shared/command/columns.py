@@ -40,7 +40,7 @@ Score = Callable[..., Any]  # of logits
 
 
 def flag_of(column: str) -> str:
-    """The flag of a column or an option."""
+    """The flag of a column or of an option, such as --open-scores of open_scores."""
     return f"--{column.replace('_', '-')}"
 
 
