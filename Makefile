@@ -95,7 +95,7 @@ test-integrations: $(VENV)-integrations/installed
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
-	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_retries.py tests/cluster/test_batches.py
+	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_batches.py
 
 test-latex: $(VENV)/installed latex
 	$(BIN)/python -m pytest -rs tests/faces/test_tables.py

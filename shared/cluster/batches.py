@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
+from ..metric.states import COUNTS
 from ..reading.reasons import named
 from ..reading.tables.arrow import column_of
-from .chosen import chosen_columns
 
 
 def reduce_batches(
@@ -49,6 +49,21 @@ def counted_state(metric: Metric) -> dict[str, np.ndarray]:
     return metric.state()
 
 
+def chosen_columns(columns: Mapping[str, str] | None, there: Collection[Any], metric: Metric) -> dict[str, str]:
+    """The metric's columns and their names in the data: as the caller says, or else of equal names.
+
+    Parameters: columns, a mapping from the metric's columns to the data's, None or empty for equal names; there, the
+    names in the data. Raises TypeError for anything but a mapping.
+    """
+    if columns is not None and not isinstance(columns, Mapping):
+        kind = type(columns).__name__
+        raise TypeError(f"columns: expected a mapping from the metric's columns to the data's, got {kind}")
+    if columns:
+        return dict(columns)
+    # counts are read for every metric: one that takes none then refuses them, and does not count each row once
+    return {name: name for name in dict.fromkeys((*metric.columns, COUNTS)) if name in metric.required or name in there}
+
+
 def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) -> dict[str, Any]:
     """The columns of a batch by their names in the metric, as arrays or as the batch holds them."""
     there = _names(batch)
@@ -60,12 +75,10 @@ def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) ->
 
 
 def _names(batch: Any) -> Sequence[Any]:
-    """The names of the columns of a batch."""
     if isinstance(batch, (list, tuple)) and all(isinstance(row, Mapping) for row in batch):
         return list(dict.fromkeys(name for row in batch for name in row))
     if _is_arrow(batch):
-        names: list[str] = batch.schema.names
-        return names
+        return [*batch.schema.names]
     if isinstance(batch, Mapping):
         return [*batch]
     if hasattr(batch, "columns") and hasattr(batch, "__getitem__"):

@@ -15,18 +15,20 @@ there is little to read (`FEW_BYTES`), since others take seconds to start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..extras import extra
 from ..loading import metric_class
 from ..reading.reasons import named
-from .memory import check_workers
-from .reducing import reduce_row_group
-from .row_groups import list_row_groups
-from .tasks import Cluster, engine
+from .reducing import Partial, reduce_row_group
+from .row_groups import RowGroup, list_row_groups
+
+FEW_BYTES = 1 << 26  # unpacked; one process reads them in a second, in which others would not have started
+Reduce = Callable[[RowGroup], Partial]
 
 
 def compute_parquet(
@@ -57,15 +59,55 @@ def compute_parquet(
     counted from 0; also ValueError if a file is damaged or lacks a column, or a worker lacks memory.
     """
     metric = metric_class(name)(**options)
-    options = metric.loaded_options  # in which those that came as iterators are lists
+    # of loaded_options, in which those that came as iterators are lists
     columns, groups = list_row_groups(source, columns, metric)
-    tasks = engine(sum(group.num_bytes for group in groups))
-    if isinstance(tasks, Cluster):
-        check_workers(tasks.client, groups)
-    parts = tasks.map(partial(reduce_row_group, name, options, columns), groups)
-    with closing(tasks.results(parts)) as partials:
+    with closing(_reduced(partial(reduce_row_group, name, metric.loaded_options, columns), groups)) as partials:
         for place, states in partials:
             with named(place):
                 for state in states:
                     metric.merge(state)
     return dict(metric.compute())
+
+
+def _reduced(reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
+    """The states of row groups, in order: by a cluster, by processes, or by this one, as `dask.config` may say."""
+    with extra("distributed"):
+        import dask
+        import dask.multiprocessing
+    scheduler = dask.base.get_scheduler()
+    client = getattr(scheduler, "__self__", None)  # the scheduler of a cluster is a method of its client
+    if hasattr(client, "scheduler_info"):
+        yield from _reduced_by_cluster(client, reduce, groups)
+        return
+    is_little = sum(group.num_bytes for group in groups) <= FEW_BYTES
+    tasks = [dask.delayed(reduce, pure=False)(group) for group in groups]
+    own = scheduler or (dask.local.get_sync if is_little else dask.multiprocessing.get)
+    partials = list(dask.compute(*tasks, scheduler=own))[::-1]
+    while partials:  # each is free once it is merged
+        yield partials.pop()
+
+
+def _reduced_by_cluster(client: Any, reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
+    """The states of row groups, in order; those of each leave its worker when they are ready.
+
+    Raises the error of a task; ValueError, with its row group, for a task that kept killing its workers.
+    """
+    from distributed import KilledWorker, as_completed
+
+    tasks: list[Any] = client.map(reduce, groups, pure=False)
+    ready: dict[Any, Partial] = {}
+    waiting = [task.key for task in tasks][::-1]
+    try:
+        for batch in as_completed(tasks).batches():
+            ready |= zip([task.key for task in batch], client.gather(batch))
+            for task in batch:
+                task.release()
+            while waiting and waiting[-1] in ready:
+                yield ready.pop(waiting.pop())
+    except KilledWorker as error:
+        places = {task.key: group for task, group in zip(tasks, groups)}
+        with named(places.get(error.task, error.task)):
+            raise
+    finally:
+        for task in tasks:
+            task.release()

@@ -16,7 +16,7 @@ from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 from ..reading.reasons import named
 from ..reading.tables.arrow import column_of
-from .chosen import chosen_columns
+from .batches import chosen_columns
 
 BATCH_BYTES = 1 << 24
 BUFFER_BYTES = 1 << 22  # read at once from a column, which may be larger than memory

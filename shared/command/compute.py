@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,68 +14,42 @@ from ..faces.leaderboard import samples_of
 from ..faces.plot import draw_answer
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
-from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
 from ..reading.reading import Reading
 from ..reading.reasons import rows_from
-from ..reading.rows.inputs import read_column
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import read_rows
-from ..scores import SCORES
 from ..written.results import SAMPLES, as_json, census_record
+from .columns import COLUMNS, Source, column_flags, flag_of, without_score
 from .files import (
     FOLDER,
     PRINTED,
     check_json_and_picture,
     deliver,
-    files_of,
     form_of,
-    named_score,
-    naming_files,
     printing,
     saving,
+    to_json,
+    to_picture,
 )
 from .intervals import with_quick_intervals, without_intervals
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
-from .options import MetricCommand, MetricName, read_options
+from .options import MetricCommand, MetricName, of_metric, read_options
 from .report import answer_of, check_report, writing_report
 
-IMAGES = ("image_scores", "image_labels", "samples")
-COLUMNS = ("predictions", "references", "open_scores", "open_labels", *IMAGES, COUNTS, GROUPS)
+_VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
 
 @click.command(cls=MetricCommand)
 @click.argument("name", type=MetricName(), metavar="NAME")
 @click.argument("files", nargs=-1, metavar="[FILE …]")
-@click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
-@click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
-@click.option(
-    "--open-scores",
-    metavar="FILE|SCORE",
-    help=f"Open-set scores, higher is more unknown, or which to take of the predictions, logits: {', '.join(SCORES)}.",
-)
-@click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
-@click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
-@click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
-@click.option("--samples", metavar="FILE", help="Names of samples, if each has several images.")
-@click.option("--counts", metavar="FILE", help="The count of each row, where an engine has grouped equal rows.")
-@click.option("--groups", metavar="FILE", help="Names of groups; a blank for samples that belong to all groups.")
-@click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
+@column_flags(COLUMNS)
+@of_metric
 @click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be read, and say how many.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
-)
-@click.option(
-    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
-)
+@to_json
 @printing(*PRINTED)
 @click.option("--save-samples", is_flag=True, help="Keep the samples in the .json, so that table can compare models.")
-@click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
+@to_picture
 @click.option("--report", type=FOLDER, help="Write a page of the results and the most wrong samples to a folder.")
 @click.option(
     "--images",
@@ -115,8 +88,8 @@ def compute(
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
-    score = None if files else named_score(places)  # of files, flags name columns
-    check_json_and_picture(save, plot, lambda: [*map(Path, files), *files_of({} if files else places)])
+    source, score = without_score(Source(files, places))
+    check_json_and_picture(save, plot, source.inputs)
     if report is not None:
         check_report(chosen, report, images)
         if images is not None and COUNTS in places:
@@ -131,28 +104,32 @@ def compute(
     warn_of_idle_options(metric, shows_intervals=on_terminal() or is_drawn, shows_decisions=is_drawn)
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
-    named = {} if files else places
-    with naming_files(named if score is None else {**named, "logits": places["predictions"]}):
-        reading = _read(name, files, places, flip=flip, leave_out=leave_out)
+    with source.named():
+        reading = source.read(name, flip=flip, leave_out=leave_out)
+        if len(reading.models) > 1:
+            raise ValueError(
+                f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "
+                f"--{LAYOUTS[name].flag}, or compare two"
+            )
+        say(reading)
         _add(metric, reading, score)
         kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
         count, with_level = len(metric), metric.confidence_level is not None
-        summary, note = with_quick_intervals(metric, type(metric).summary, reported=is_drawn)
+        shown, note = with_quick_intervals(metric, type(metric).summary, reported=is_drawn)
         own = {key: value for key, value in wanted.items() if key != "per_sample"}
         answer = answer_of(name, reading, own, score) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading)
-    shown, summary = summary, summary if with_level else without_intervals(summary)
+    summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
     writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})
     if answer is not None and plot is not None:
         writes.append(partial(draw_answer, answer, plot))
     if answer is not None and report is not None:
-        writes.append(writing_report(answer, report, images, places, count))
+        writes.append(writing_report(answer, report, images, source.places, count))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
-    text = results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results)
-    deliver(text, *writes)
+    deliver(results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
@@ -160,12 +137,9 @@ def compute(
 def _example(name: str) -> str:
     """An example of the command with the columns that a metric needs."""
     needed = [column.name for column in LAYOUTS[name].columns if column.required and column.name in COLUMNS]
-    command, flags = f"openworld-metrics compute {name}", [f"--{each.replace('_', '-')} {each}.npy" for each in needed]
+    command, flags = f"openworld-metrics compute {name}", [f"{flag_of(each)} {each}.npy" for each in needed]
     table = "" if isinstance(LAYOUTS[name].columns[0], Images) else f"{command} table.csv, or: "
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
-
-
-_VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
 
 def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> None:
@@ -182,20 +156,3 @@ def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> Non
             with rows_from(first):
                 metric.add_batch(**batch, **more)
             progress.update(len(next(iter(batch.values()), ())))
-
-
-def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: bool, leave_out: bool) -> Reading:
-    """The columns of one model, from files, or each from its place. Says what was guessed."""
-    columns: dict[str, Any] = {column: place for column, place in places.items() if column in LAYOUTS[name].names}
-    for column in () if files else places.keys() - columns.keys():  # of siblings, which the metric ignores
-        read_column(places[column], column)
-    if files:  # whose columns the flags name
-        columns = {column: names.split(",") for column, names in columns.items()}
-    reading = read_rows(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
-    if len(reading.models) > 1:
-        raise ValueError(
-            f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "
-            f"--{LAYOUTS[name].flag} {shlex.quote(next(iter(reading.models)))}, or compare two"
-        )
-    say(reading)
-    return reading

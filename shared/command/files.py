@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..arrays.checks import did_you_mean
 from ..faces.plot import check_picture
-from ..reading.reasons import with_text
 from ..reading.rows.inputs import file_of
-from ..scores import SCORES
 from ..written.files import check_file, write_file
 from ..written.results import as_json
 from .messages import on_terminal, show
@@ -32,6 +29,9 @@ class _Folder(click.Path):
 
 
 FOLDER = _Folder(file_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+to_json = click.option("--save", type=_FILE, help="Write results to a .json.")
+to_picture = click.option("--plot", type=_FILE, help="Draw results.")
 
 
 def files_of(places: Mapping[str, str]) -> Iterator[Path]:
@@ -46,39 +46,6 @@ def check_json_and_picture(save: Path | None, plot: Path | None, inputs: Callabl
     if plot is not None:
         check_picture(plot)
     check_outputs(filter(None, (save, plot)), inputs)
-
-
-def named_score(places: dict[str, str], model: str = "") -> Callable[..., Any] | None:
-    """Take the open-set scores out of `places` if they are the name of a score, and return its function of logits.
-
-    Parameters: places of the columns; model, what the columns of a model begin with, such as first_. Raises UsageError
-    without predictions, the logits, and ValueError for a word that is neither a file nor a score.
-    """
-    column, logits = f"{model}open_scores", f"{model}predictions"
-    name = places.get(column)
-    file = None if name is None else file_of(name)
-    if file is None or file.suffix:
-        return None
-    flag = f"--{column.replace('_', '-')}"
-    if name not in SCORES:
-        scores = ", ".join(SCORES)
-        raise ValueError(f"{flag}: expected a file, or one of {scores}, got {name}{did_you_mean(str(name), SCORES)}")
-    if logits not in places:
-        needed = logits.replace("_", "-")
-        raise click.UsageError(f"expected --{needed} with {flag} {name}, which is computed from them")
-    return SCORES[places.pop(column)]
-
-
-@contextmanager
-def naming_files(places: Mapping[str, str]) -> Iterator[None]:
-    """Prefix errors that begin with the name of a column with the file of the column."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        place = places.get(str(error).partition(":")[0])
-        if place is None:
-            raise
-        raise with_text(error, f"{place}: {error}") from error
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]]) -> None:
@@ -110,12 +77,9 @@ def deliver(text: str, *writes: Callable[[], object]) -> None:
         show(text)
 
 
-def printing(*forms: str, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The flags --format, one of the forms, and --percent, as parameters `form` and `percent` of a command."""
-    help_text = "How to print." if default is not None else "How to print.  [default: by the terminal]"
-    of_form = click.option(
-        "--format", "form", type=click.Choice(forms), default=default, show_default=default is not None, help=help_text
-    )
+def printing(*forms: str, default: str = "by the terminal") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The flags --format, one of the forms or None, and --percent, as parameters `form` and `percent` of a command."""
+    of_form = click.option("--format", "form", type=click.Choice(forms), help=f"How to print.  [default: {default}]")
     of_percent = click.option("--percent", is_flag=True, help="Rates times 100, in a text or a table.")
     return lambda command: of_form(of_percent(command))
 

@@ -112,51 +112,39 @@ def explain(error: Exception) -> str:
     return f"{type(error).__name__}: {reason(error)}"  # a bug of the package
 
 
-class _Line:
-    """A line on standard error that says how long the work has taken, rewritten by a thread."""
-
-    def __init__(self, words: str) -> None:
-        self._words, self._start, self._drawn = words, time.monotonic(), False
-        self._ended, self._lock = threading.Event(), threading.Lock()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        wait = _AFTER
-        while not self._ended.wait(wait):
-            wait = _EVERY
-            with self._lock:
-                if not self._ended.is_set() and not _bars():
-                    sys.stderr.write(f"{_CLEAR}{self._words}, {time.monotonic() - self._start:.0f} s")
-                    sys.stderr.flush()
-                    self._drawn = True
-
-    def end(self) -> None:
-        """Remove the line for good."""
-        with self._lock:
-            if self._drawn and not self._ended.is_set() and not _bars():
-                sys.stderr.write(_CLEAR)
-                sys.stderr.flush()
-            self._ended.set()
-
-
-_lines: list[_Line] = []
+_lines: list[tuple[threading.Event, threading.Thread]] = []
 
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """Show a progress line while the body runs, if standard error is a terminal that can rewrite a line."""
+    """Show a line with the time that has passed while the body runs, where standard error can rewrite a line."""
     if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        _lines.append(_Line(words))
+        ended = threading.Event()
+        _lines.append((ended, threading.Thread(target=_rewrite, args=(words, ended), daemon=True)))
+        _lines[-1][1].start()
     try:
         yield
     finally:
         end_waiting()
 
 
+def _rewrite(words: str, ended: threading.Event) -> None:
+    start, wait, drawn = time.monotonic(), _AFTER, False
+    while not ended.wait(wait):
+        wait = _EVERY
+        if not _bars():
+            print(f"{_CLEAR}{words}, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+            drawn = True
+    if drawn and not _bars():
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
 def end_waiting() -> None:
     """Remove the progress line, if there is one, before other text is printed."""
     while _lines:
-        _lines.pop().end()
+        ended, thread = _lines.pop()
+        ended.set()
+        thread.join()
 
 
 def _bars() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +19,19 @@ from .messages import waiting
 
 INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
+
+
+def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags --option and --flip to a command that takes any metric."""
+    option = click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
+    )
+    flip = click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
+    return option(flip(command))
 
 
 class MetricName(click.Choice):  # type: ignore[type-arg]  # generic since click 8.2

@@ -20,33 +20,14 @@ from ..loading import METRICS
 from ..metric.metric import Metric
 from ..reading.reading import Reading
 from ..written.files import write_file
-from .options import MetricCommand
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:
     """Raise UsageError for images of a metric without samples, and the errors of `check_report_folder`."""
     if images is not None and subject_of(metric.name).images_are_rows:
         able = ", ".join(name for name in METRICS if not subject_of(name).images_are_rows)
-        message = f"--images: expected a metric that judges single samples ({able}), got {metric.name}"
-        others = [f"openworld-metrics {name} --report" for name in _commands_with_a_report(metric)]
-        raise click.UsageError(message + "".join(f"; {other} shows images" for other in others))
+        raise click.UsageError(f"--images: expected a metric that judges single samples ({able}), got {metric.name}")
     check_report_folder(folder, [Path(images)] if images is not None and Path(images).is_dir() else [])
-
-
-def _commands_with_a_report(metric: type[Metric]) -> list[str]:
-    """The commands of a metric's own that have a --report, such as anomaly for anomaly_suite."""
-    context = click.get_current_context()
-    group = context.find_root().command
-    if not isinstance(group, click.Group):
-        return []
-    commands = [group.get_command(context, name) for name in group.list_commands(context)]
-    return [
-        str(command.name)
-        for command in commands
-        if isinstance(command, MetricCommand)
-        and command.metric is metric
-        and any(param.name == "report" for param in command.params)
-    ]
 
 
 def answer_of(

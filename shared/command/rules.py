@@ -130,38 +130,31 @@ def parse_rule(text: str) -> Rule:
     2.0
     """
     if text == "max":
-        return Rule(
-            (PIXELS, IMAGES), "No pixel of these images exceeds the threshold.", lambda maps: max(_maxima(maps))
+        promise = "No pixel of these images exceeds the threshold."
+        return Rule((PIXELS, IMAGES), promise, lambda maps: max(_maxima(maps)))
+    if match := _DEVIATIONS.fullmatch(text):
+        return _mean_and_deviations(float(match[1]))
+    match = _RATE.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            "rule: expected max, or with any numbers fpr:0.001, image-fpr:0.05, image-fpr:0.05@0.95 or mean+3std, "
+            f"got {text!r}"
         )
-    if match := _RATE.fullmatch(text):
-        of_images, fpr, confidence = match[1], as_open_share(float(match[2]), "fpr"), match[3]
-        if of_images:
-            return _image_rate(fpr, None if confidence is None else as_confidence_level(float(confidence)))
-        if confidence is None:
-            return _pixel_rate(fpr)
+    of_images, fpr = match[1], as_open_share(float(match[2]), "fpr")
+    level = None if match[3] is None else as_confidence_level(float(match[3]))
+    at_most = f"At most {percent(fpr)} % of"
+    if of_images:
+        images = "these images" if level is None else "new normal images"
+        certain = "" if level is None else f", with {percent(level)} % confidence"
+        promise = f"{at_most} {images} have a pixel that exceeds the threshold{certain}."
+        return Rule((PIXELS, IMAGES), promise, lambda maps: threshold_at_fpr([*_maxima(maps)], fpr, level))
+    if level is not None:
         raise ValueError(
             f"rule: expected {text.partition('@')[0]}, or image-{text}, got {text!r}: pixels of an image are not "
             "independent, so there is no guarantee for new ones"
         )
-    if match := _DEVIATIONS.fullmatch(text):
-        return _mean_and_deviations(float(match[1]))
-    raise ValueError(
-        "rule: expected max, or with any numbers fpr:0.001, image-fpr:0.05, image-fpr:0.05@0.95 or mean+3std, "
-        f"got {text!r}"
-    )
-
-
-def _pixel_rate(fpr: float) -> Rule:
-    promise = f"At most {percent(fpr)} % of the pixels of these images exceed the threshold."
+    promise = f"{at_most} the pixels of these images exceed the threshold."
     return Rule((PIXELS,), promise, lambda maps: highest_by_rank(maps, lambda total: most_within(fpr, total)))
-
-
-def _image_rate(fpr: float, confidence_level: float | None) -> Rule:
-    images, certain = "these", ""
-    if confidence_level is not None:
-        images, certain = "new normal", f", with {percent(confidence_level)} % confidence"
-    promise = f"At most {percent(fpr)} % of {images} images have a pixel that exceeds the threshold{certain}."
-    return Rule((PIXELS, IMAGES), promise, lambda maps: threshold_at_fpr([*_maxima(maps)], fpr, confidence_level))
 
 
 def _mean_and_deviations(deviations: float) -> Rule:

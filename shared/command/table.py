@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ..faces.leaderboard import RANK, ranked, sorted_by, undecided
 from ..faces.tables import (
@@ -26,6 +25,7 @@ from ..faces.tables import (
     render,
 )
 from ..metric.signature import differing
+from ..reading.reasons import some
 from ..written.files import write_file
 from ..written.results import read_results
 from .files import check_outputs, deliver, printing
@@ -51,21 +51,6 @@ signatures differ, such as in an option of the metric, do not share a table.
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
 _NOTE = "Marked: the best, and all that are not clearly worse ({})."
-_NOTES = {
-    "text": "\n\n{}",
-    "markdown": "\n\n{}",
-    "latex": "\n% {}",
-    "booktabs": "\n% {}",
-    "html": "\n<p>{}</p>",
-}
-# a table below its signature
-_HEADS = {
-    "text": "{}\n\n{}",
-    "markdown": "{}\n\n{}",
-    "latex": "% {}\n{}",
-    "booktabs": "% {}\n{}",
-    "html": "<p>{}</p>\n{}",
-}
 
 
 @click.command(cls=WaitingCommand, help=_HELP)
@@ -85,7 +70,6 @@ _HEADS = {
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
-@click.option("--mixed", is_flag=True, help="Show results of different signatures, in a table for each.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent; all in csv]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
@@ -97,7 +81,7 @@ _HEADS = {
 )
 def table(
     files: tuple[Path, ...],
-    form: str,
+    form: str | None,
     rows: str | None,
     keys: str | None,
     groups: str | None,
@@ -106,7 +90,6 @@ def table(
     rank: bool,
     rename: tuple[str, ...],
     confidence_level: float,
-    mixed: bool,
     save: Path | None,
     **rendered: Any,
 ) -> None:
@@ -115,76 +98,58 @@ def table(
     if save is not None and save.suffix.lower() not in _FORMS:
         raise ValueError(f"--save: expected a file ending in {', '.join(filter(None, _FORMS))}, got {save}")
     results = {name: read_results(path) for name, path in zip(_names(files), files)}
-
-    def laid_out(results: Mapping[str, Any]) -> tuple[ResultTable, str]:
-        """The table of files with equal signatures, and the note on what is marked."""
-        patterns = None if keys is None else keys.split(",")
-        alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
-        combined = make_table(
-            results,
-            rows=rows,
-            keys=patterns,
-            groups=None if groups is None else ["*" if name == "all" else name for name in groups.split(",")],
-            seeds=seeds,
-            undecided=alike,
-            names=_renamed(rename),
-        )
-        _warn_of_missing(combined, results, keys)
-        for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-            warn(
-                f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ"
-            )
-        combined = ranked(combined, sort) if rank else combined
-        if sort is not None or rank:
-            combined = sorted_by(combined, sort or RANK)
-        drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
-        others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
-        compared = {key for _, key in others}
-        shown = Counter(cell.key for _, cells in combined.rows for cell in cells if cell is not None and cell.direction)
-        untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
-        correction = ", Holm's correction" if max(others.values(), default=0) > 1 else ""
-        note = _NOTE.format(f"{drawn}, {100 * confidence_level:.12g} %{correction}") if compared else ""
-        note += f" Not tested, since the samples do not give it: {', '.join(untested)}." if note and untested else ""
-        return combined, note
-
-    tables = {signature: laid_out(each) for signature, each in _by_signature(results, mixed=mixed).items()}
+    patterns = None if keys is None else keys.split(",")
+    names, among = _renamed(rename), None
+    if groups is not None:
+        among = ["*" if name == "all" else name for name in groups.split(",")]
+    _check_signatures(results)
+    alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
+    laid = make_table(results, rows=rows, keys=patterns, groups=among, seeds=seeds, undecided=alike, names=names)
+    _warn(laid, results, alike)
+    laid = ranked(laid, sort) if rank else laid
+    laid = sorted_by(laid, sort or RANK) if rank or sort is not None else laid
+    note = _note(laid, alike, confidence_level, seeds)
 
     def text(form: str) -> str:
-        texts = []
-        for signature, (combined, note) in tables.items():
-            shown, comment = render(combined, form, **rendered), form in ("latex", "booktabs")
-            if note and form in _NOTES:
-                shown += _NOTES[form].format(escaped(note, "text" if comment else form))
-            texts.append(shown if len(tables) == 1 else _HEADS.get(form, "# {}\n{}").format(signature, shown))
-        return "\n\n".join(texts)
+        below = ""
+        if note and form in ("latex", "booktabs"):
+            below = f"\n% {escaped(note, 'text')}"
+        elif note and form != "csv":
+            below = f"\n<p>{escaped(note, form)}</p>" if form == "html" else f"\n\n{escaped(note, form)}"
+        return render(laid, form, **rendered) + below
 
-    deliver(text(form), *([] if save is None else [partial(write_file, save, text(_saved_form(save, form)) + "\n")]))
+    def write(place: Path) -> None:
+        write_file(place, text(form or _FORMS[place.suffix.lower()]) + "\n")
+
+    deliver(text(form or "text"), *([] if save is None else [partial(write, save)]))
 
 
-def _by_signature(results: Mapping[str, Any], *, mixed: bool) -> dict[str, dict[str, Any]]:
-    """Results by signature, "" for files without one; all together if the others have the same.
+def _note(table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None) -> str:
+    """How it was tested what is marked, and what was not tested; nothing if no models were compared."""
+    others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
+    compared = {key for _, key in others}
+    if not compared:
+        return ""
+    shown = Counter(cell.key for _, cells in table.rows for cell in cells if cell is not None and cell.direction)
+    untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
+    drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
+    correction = ", Holm's correction" if max(others.values()) > 1 else ""
+    note = _NOTE.format(f"{drawn}, {100 * confidence_level:.12g} %{correction}")
+    return note + (f" Not tested, since the samples do not give it: {', '.join(untested)}." if untested else "")
 
-    Raises ValueError for several signatures, unless they may be `mixed`.
-    """
-    apart: dict[str, dict[str, Any]] = {}
+
+def _check_signatures(results: Mapping[str, Any]) -> None:
+    """Raise ValueError for results of different signatures; those without one go with all."""
+    names: dict[str, str] = {}
     for name, result in results.items():
-        apart.setdefault(str(result.get("signature", "")), {})[name] = result
-    first, *others = [signature for signature in apart if signature] or [""]
-    if not others:
-        return {first: {**results}}
-    if not mixed:
-        one, other = (next(iter(apart[signature])) for signature in (first, others[0]))
+        names.setdefault(str(result.get("signature", "")), name)
+    signatures = [signature for signature in names if signature]
+    if len(signatures) > 1:
+        one, other = signatures[:2]
+        differ = ", ".join(differing(one, other))
         raise ValueError(
-            f"{other}: expected the signature of {one}, {first}, got {others[0]}, which differs in "
-            f"{', '.join(differing(first, others[0]))}; --mixed shows them apart"
+            f"{names[other]}: expected the signature of {names[one]}, {one}, got {other}, which differs in {differ}"
         )
-    return apart
-
-
-def _saved_form(save: Path, form: str) -> str:
-    """The form of a saved table: as chosen with --format, else by the ending of the file."""
-    chosen = click.get_current_context().get_parameter_source("form") != ParameterSource.DEFAULT
-    return form if chosen else _FORMS[save.suffix.lower()]
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:
@@ -195,18 +160,17 @@ def _renamed(pairs: Sequence[str]) -> dict[str, str]:
     return {name: words for name, _, words in (pair.rpartition("=") for pair in pairs)}
 
 
-def _warn_of_missing(table: ResultTable, results: Mapping[str, Any], keys: str | None) -> None:
-    """Warn of files that lack a number which others have."""
-    lacking = {
-        name: [column for column, cell in zip(table.columns, cells) if cell is None] for name, cells in table.rows
-    }
-    for name, columns in lacking.items():
-        if columns:
-            some = ", ".join(columns[:3]) + (f" and {len(columns) - 3} more" if len(columns) > 3 else "")
-            warn(f"{name}: has no {some}")
+def _warn(table: ResultTable, results: Mapping[str, Any], alike: Mapping[Any, Any]) -> None:
+    """Warn of files that lack a number which others have, and of models that were not compared."""
+    for name, cells in table.rows:
+        lacking = [column for column, cell in zip(table.columns, cells) if cell is None]
+        if lacking:
+            warn(f"{name}: has no {some(lacking, 3)}")
     for name, result in results.items():
         if not any(numbers_of(result).values()):
             warn(f"{name}: has no numbers")
+    for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
+        warn(f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ")
 
 
 def _names(files: Sequence[Path]) -> list[str]:

@@ -16,35 +16,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from evaluate.evaluator import (
-    SUPPORTED_EVALUATOR_TASKS,
-    Evaluator,
-    ImageClassificationEvaluator,
-    TextClassificationEvaluator,
-)
+from evaluate.evaluator import Evaluator, ImageClassificationEvaluator, TextClassificationEvaluator
 
-from ..metric.evaluate_adapter import Evaluated
 from ..scores import score_function
-
-Columns = Mapping[str, Any]
-
-
-def columns_of_rows(rows: np.ndarray) -> Columns:
-    """Columns from (N, C) class probabilities: `predictions`, the rows, and `open_scores`, 1 − the highest of each.
-
-    The open-set score is the maximum softmax probability baseline of Hendrycks and Gimpel, ICLR 2017, reversed so that
-    higher is more unknown. Metrics without open-set scores ignore it.
-
-    >>> columns_of_rows(np.asarray([[0.25, 0.75]]))["open_scores"].tolist()
-    [0.25]
-    """
-    return {"predictions": rows, "open_scores": 1 - rows.max(axis=1)}
 
 
 class _ScoreRows(Evaluator):
     """Mixin for evaluators that pass full rows of scores; it must be the first base."""
 
-    columns: Callable[[np.ndarray], Columns] = staticmethod(columns_of_rows)
+    score: Callable[[np.ndarray], Any] = staticmethod(lambda rows: 1 - rows.max(axis=1))
     processor = "feature_extractor"  # the argument of transformers.pipeline
     _classes: Mapping[str, int] | None = None
     _metric: Any = None
@@ -63,26 +43,20 @@ class _ScoreRows(Evaluator):
             pipe = transformers.pipeline(self.task, model=pipe, device=device, **supplied)
         if pipe.task != self.task:
             raise ValueError(f"model_or_pipeline: expected a pipeline for {self.task}, got one for {pipe.task}")
-        config = getattr(getattr(pipe, "model", None), "config", None)
-        self._classes = getattr(config, "label2id", None)
+        self._classes = pipe.model.config.label2id
         return pipe
 
     def prepare_metric(self, metric: Any) -> Any:
-        """Load the metric, and record whether it takes rows of scores."""
+        """Load the metric, whose aliases say whether its predictions are scores."""
         self._metric = super().prepare_metric(metric)
         return self._metric
 
-    def predictions_processor(self, predictions: Any, label_mapping: Mapping[str, int] | None) -> Columns:
-        """Columns from the pipeline's output; the best labels for a metric outside this collection."""
-        # each metric folder has its own copy of the mixin
-        if not any(base.__name__ == Evaluated.__name__ for base in type(self._metric).__mro__):
-            best = [max(scores, key=lambda item: item["score"])["label"] for scores in predictions]
-            return {"predictions": [label if label_mapping is None else label_mapping[label] for label in best]}
-        columns = self.columns(_rows(predictions, self._classes if label_mapping is None else label_mapping))
-        takes_scores = getattr(self._metric, "aliases", {}).get("scores") == "predictions"
-        if takes_scores and "open_scores" in columns:  # ood_bench, which takes no other predictions
-            return {"predictions": columns["open_scores"]}
-        return columns
+    def predictions_processor(self, predictions: Any, label_mapping: Mapping[str, int] | None) -> dict[str, Any]:
+        """Columns from the pipeline's output; for ood_bench, which takes no other predictions, the open-set scores."""
+        rows = _rows(predictions, self._classes if label_mapping is None else label_mapping)
+        if getattr(self._metric, "aliases", {}).get("scores") == "predictions":
+            return {"predictions": self.score(rows)}
+        return {"predictions": rows, "open_scores": self.score(rows)}
 
     @staticmethod
     def _compute_confidence_interval(
@@ -132,41 +106,26 @@ class TextScores(_ScoreRows, TextClassificationEvaluator):
     PIPELINE_KWARGS = {"top_k": None, "truncation": True}
 
 
-_EVALUATORS: dict[str, type[Evaluator]] = {"image-classification": ImageScores, "text-classification": TextScores}
+_EVALUATORS: dict[str, type[_ScoreRows]] = {"image-classification": ImageScores, "text-classification": TextScores}
 
 
-def evaluator(
-    task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows, *, scores: str | None = None
-) -> Any:
-    """Return an evaluator that passes its metric full rows of scores.
+def evaluator(task: str, *, scores: str | None = None) -> Any:
+    """Return an evaluator that passes its metric full rows of scores, and open-set scores.
 
-    Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
-    columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` if compute gets one.
-    ood_bench, which takes scores alone, gets the open-set scores as its predictions. Instead of columns, scores: the
-    name of one of `openworld_metrics.scores`, such as "energy", that computes the open-set scores; the rows are then
-    logits, which the pipeline returns without softmax.
-    Returns an `evaluate.Evaluator`. Raises ValueError for another task or score, and for both columns and scores.
+    Parameters: task, "image-classification" or "text-classification"; scores, the name of one of
+    `openworld_metrics.scores`, such as "energy", that computes the open-set scores from logits, which the pipeline then
+    returns without softmax, as `predictions`. By default predictions are class probabilities, and open-set scores
+    1 − the highest of each (Hendrycks and Gimpel, ICLR 2017, reversed so that higher is more unknown). Metrics without
+    open-set scores ignore them; ood_bench, which takes scores alone, gets them as its predictions.
+    Returns an `evaluate.Evaluator`. Raises ValueError for another task or score.
     """
     if task not in _EVALUATORS:
         raise ValueError(f"task: expected one of {', '.join(_EVALUATORS)}, got {task!r}")
     chosen = _EVALUATORS[task](task)
-    chosen.columns = columns
     if scores is not None:
-        if columns is not columns_of_rows:
-            raise ValueError("scores: expected no columns beside them, got both")
-        score = score_function(scores)
+        chosen.score = score_function(scores)
         chosen.PIPELINE_KWARGS = {**chosen.PIPELINE_KWARGS, "function_to_apply": "none"}
-        chosen.columns = lambda rows: {"predictions": rows, "open_scores": score(rows)}
     return chosen
-
-
-def register() -> None:
-    """Make `evaluate.evaluator` and `evaluate.EvaluationSuite` use these evaluators for their tasks.
-
-    Metrics outside this collection get the best labels, as before.
-    """
-    for task, implementation in _EVALUATORS.items():
-        SUPPORTED_EVALUATOR_TASKS[task]["implementation"] = implementation
 
 
 def _rows(predictions: Any, classes: Mapping[str, int] | None) -> np.ndarray:

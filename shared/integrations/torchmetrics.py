@@ -28,7 +28,6 @@ from .missing_classes import FlatResults
 with extra("torchmetrics"):
     import torch
     import torchmetrics
-    from torchmetrics.utilities.plot import plot_single_or_multi_val
 
 
 _TORCHMETRICS = {"preds": "predictions", "target": "references"}  # torchmetrics' names of columns, and ours
@@ -80,15 +79,6 @@ class TorchMetric(torchmetrics.Metric):
         """Whether a higher `result` is better; None for several results, or for one without a direction."""
         known = None if self.result is None else direction(self.result)
         return None if known is None else known.higher
-
-    def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot results of `compute` or `forward`, or a list of them by step, as torchmetrics' own metrics do.
-
-        Without results, those of the batches added so far. Returns the figure and its axes. Needs matplotlib.
-        """
-        return plot_single_or_multi_val(
-            self.compute() if val is None else val, ax=ax, name=self.result or self.metric.name
-        )
 
     @property
     def metric_state(self) -> dict[str, Any]:

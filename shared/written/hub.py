@@ -40,7 +40,7 @@ def to_model_index(
 
     Returns {"model-index": […]}; each metric's `type` is the last part of the flat name, and its `name` the full name,
     so that `near/cifar100/auroc` is an auroc. Infinite thresholds are "Infinity" or "-Infinity".
-    Raises ValueError if there is no number, for NaN, for an empty name, and for a source_name without source_url.
+    Raises ValueError if there is no number, for NaN, and for a source_name without source_url.
     Source: model-index in hub-docs' modelcard.md.
 
     >>> index = to_model_index({"auroc": 0.75}, model="resnet", dataset="cifar10", split="test")["model-index"]
@@ -48,15 +48,13 @@ def to_model_index(
     [{'type': 'auroc', 'value': 0.75, 'name': 'auroc'}]
     """
     place = {"name": dataset_name or dataset, "type": dataset, "config": config, "split": split, "revision": revision}
-    for name, value in {"model": model, "dataset": dataset, "task": task}.items():
-        _check_name(name, value)
+    args = {"args": dict(options)} if options else {}
     metrics = [
-        {"type": name.rpartition("/")[2], "value": value, "name": name, **({"args": dict(options)} if options else {})}
+        {"type": name.rpartition("/")[2], "value": value, "name": name, **args}
         for name, value in _numbers(results).items()
     ]
     result = {"task": {"type": task}, "dataset": _without_none(place), "metrics": metrics}
-    source = _source(url=source_url, name=source_name)
-    return {"model-index": [{"name": model, "results": [{**result, **source}]}]}
+    return {"model-index": [{"name": model, "results": [result | _source(url=source_url, name=source_name)]}]}
 
 
 def to_eval_results(
@@ -89,7 +87,6 @@ def to_eval_results(
     [{'dataset': {'id': 'me/ood', 'task_id': 'near'}, 'value': 0.75}]
     """
     numbers = _numbers(results)
-    _check_name("dataset", dataset)
     missing = [name for name in tasks.values() if name not in numbers]
     if missing or not tasks:
         known = ", ".join(numbers)
@@ -127,8 +124,3 @@ def _source(**parts: str | None) -> dict[str, Any]:
 
 def _without_none(parts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value is not None}
-
-
-def _check_name(name: str, value: str) -> None:
-    if not value.strip():
-        raise ValueError(f"{name}: expected a name, got {value!r}")

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +27,10 @@ from tests.splitting import batches
 SCORES: dict[str, Any] = {"score": [0.1, 0.6, 0.4, 0.9, 0.2], "label": [0, 0, 1, 1, 1], "n": [1, 2, 1, 1, 0]}
 COLUMNS = {"predictions": "score", "references": "label", "counts": "n"}
 BOXES = {"predictions": [[[0, 0, 4, 4, 0.9, 1]]], "references": [[[0, 0, 4, 4, 1]]], "counts": [3]}
+ROWS = [{"predictions": 0.1, "references": 0}, {"references": 1}, {"predictions": 0.4, "references": 1, "counts": 5}]
+TENSORS = pa.ExtensionArray.from_storage(
+    pa.fixed_shape_tensor(pa.int64(), [2]), pa.array([[1, 2], [None, 3]], pa.list_(pa.int64(), 2))
+)
 EXPECTED = OODBench().compute(predictions=SCORES["score"], references=SCORES["label"], counts=SCORES["n"])
 
 
@@ -112,6 +115,24 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     ),
     (lambda: reduce_batches("ood_bench", [SCORES], {"scorez": "score"}), TypeError, "has no argument 'scorez'"),
     (
+        lambda: reduce_batches("accuracyk", [pa.table({"predictions": TENSORS, "references": [0, 0]})]),
+        ValueError,
+        "predictions: expected no missing values in tensors, got 1",
+    ),
+    (
+        lambda: reduce_batches("ood_bench", [ROWS[:2]]),
+        ValueError,
+        "batch 0: expected a column predictions in every row, got none in row 1",
+    ),
+    *(
+        (
+            partial(reduce_batches, "ood_bench", [batch]),
+            ValueError,
+            "batch 0: expected a column counts in every row, got none in row 0",
+        )
+        for batch in (ROWS[::2], [ROWS[0], *ROWS[::-2]])
+    ),
+    (
         lambda: reduce_batches("ood_bench", [SCORES], ["score"]),
         TypeError,
         "columns: expected a mapping from the metric's columns to the data's, got list",
@@ -191,25 +212,6 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
             function("ood_bench")
 
 
-def test_columns_that_only_later_rows_or_files_have(tmp_path: Path) -> None:
-    rows = [
-        {"predictions": 0.1, "references": 0},
-        {"predictions": 0.9, "references": 1, "counts": 5},
-        {"predictions": 0.4, "references": 1},
-    ]
-    for batch in (rows, rows[::-1]):
-        with pytest.raises(ValueError, match="batch 0: expected a column counts in every row, got none in row 0"):
-            reduce_batches("ood_bench", [batch])
-    with pytest.raises(ValueError, match="expected a column predictions in every row, got none in row 1"):
-        reduce_batches("ood_bench", [[rows[0], {"references": 1}]])
-    plain = {"predictions": [0.1, 0.6, 0.4, 0.9], "references": [0, 0, 1, 1]}
-    pq.write_table(pa.table(plain), tmp_path / "0.parquet")
-    pq.write_table(pa.table({**plain, "counts": [1, 5, 2, 7]}), tmp_path / "1.parquet")
-    pytest.importorskip("dask")
-    with pytest.raises(ValueError, match="expected a column counts"):
-        compute_parquet("ood_bench", tmp_path)
-
-
 @pytest.mark.parametrize("name", METRICS)
 @few
 @given(seed=seeds)
@@ -221,17 +223,10 @@ def test_few_rows_of_files_are_read_in_this_process(name: str, seed: int) -> Non
         pq.write_table(table, f"{folder}/0.parquet", row_group_size=3)
         patch.setattr("dask.multiprocessing.get", lambda *_, **__: pytest.fail("processes are started"))
         results = compute_parquet(name, folder, **options)
-        patch.setattr("openworld_metrics.cluster.tasks.FEW_BYTES", 0)
+        patch.setattr("openworld_metrics.cluster.parquet.FEW_BYTES", 0)
         with pytest.raises(pytest.fail.Exception, match="processes are started"):
             compute_parquet(name, folder, **options)
     assert results == metric_class(name)(**options).compute(**columns)
-
-
-def test_missing_items_of_tensors() -> None:
-    rows = pa.array([[1, 2], [None, 3]], pa.list_(pa.int64(), 2))
-    tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [2]), rows)
-    with pytest.raises(ValueError, match="predictions: expected no missing values in tensors, got 1"):
-        reduce_batches("accuracyk", [pa.table({"predictions": tensors, "references": [0, 0]})])
 
 
 def test_options_that_come_as_iterators(monkeypatch: pytest.MonkeyPatch) -> None:

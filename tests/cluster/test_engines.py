@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,6 +30,27 @@ SCRIPTS = {
     for i, script in enumerate(re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL))
 }
 NEEDED = {"Dask": "distributed", "SQL": "duckdb", "Ray Data": "ray", "Spark": "pyspark", "Beam": "apache_beam"}
+
+# a task ends its process in the middle, the first time that it runs
+RETRIED = """
+import os
+from pathlib import Path
+import ray
+from openworld_metrics.cluster import ray_aggregate
+
+def once(batch):
+    with open("FOLDER/begun.txt", "a") as file:
+        file.write("one ")
+    try:
+        Path("FOLDER/died").touch(exist_ok=False)
+    except FileExistsError:
+        return batch
+    os._exit(9)
+
+ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+rows = ray.data.read_parquet("rows.parquet").repartition(8).map_batches(once, batch_format="pyarrow")
+print(rows.aggregate(ray_aggregate("ood_bench"))["ood_bench"])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +100,18 @@ def test_an_engine_gives_the_bits_of_one_process(name: str, scores: Path, expect
     table = expected["groups"]
     sites = {site: {key: table[key][i] for key in ("auroc", "fpr95tpr")} for i, site in enumerate(table["group"])}
     assert by_site == ([sites] if name in ("Ray Data 0", "Spark 0", "Beam 0", "Daft 0") else [])
+
+
+@pytest.mark.slow
+def test_a_task_that_ray_runs_again_counts_once(tmp_path: Path) -> None:
+    """Of Dask, test_dask.py kills a worker of `compute_parquet`."""
+    check_engine("Ray 0")
+    rng = np.random.default_rng(0)
+    rows: dict[str, Any] = {"predictions": rng.integers(0, 50, 4000) / 64, "references": rng.integers(0, 2, 4000)}
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet", row_group_size=500)
+    assert run(RETRIED.replace("FOLDER", str(tmp_path)), tmp_path) == [OODBench().compute(**rows)]
+    assert (tmp_path / "died").exists()
+    assert len((tmp_path / "begun.txt").read_text().split()) > 8
 
 
 def test_the_guide_shows_all_engines(tmp_path: Path) -> None:

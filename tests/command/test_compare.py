@@ -52,7 +52,11 @@ def test_a_file_holds_both_models(run: Run, models: dict[str, Any]) -> None:
     """A table of two models, or of several, of which flags choose two, gives what their columns give one by one."""
     labels = (models["references"] < 0).astype(int)
     table = {"ours": models["first"], "theirs": models["second"], "noise": models["second"][::-1], "label": labels}
-    for name, columns in (("two.csv", ("ours", "theirs", "label")), ("three.csv", tuple(table))):
+    for name, columns in (
+        ("one.csv", ("ours", "label")),
+        ("two.csv", ("ours", "theirs", "label")),
+        ("three.csv", [*table]),
+    ):
         rows = zip(*(table[column].tolist() for column in columns))
         Path(name).write_text("\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]))
     expected = compare("ood_bench", *({"predictions": table[name]} for name in ("ours", "theirs")), references=labels)
@@ -61,7 +65,8 @@ def test_a_file_holds_both_models(run: Run, models: dict[str, Any]) -> None:
         code, output, _ = run("compare", "ood_bench", *arguments)
         assert (code, json.loads(output)) == (0, expected)
     for arguments, message in (
-        (["three.csv"], "two models, got ours, theirs, noise; choose two, as with --first-predictions ours --second"),
+        (["three.csv"], "two models, got ours, theirs, noise; choose two, with --first-predictions and --second-pre"),
+        (["one.csv"], "expected two models, got one"),
         (["two.csv", *chosen[:2]], "expected flags of both models, or of none, got first_predictions"),
     ):
         code, output, errors = run("compare", "ood_bench", *arguments)

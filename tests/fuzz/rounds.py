@@ -72,6 +72,5 @@ def new_process(rank: int, folder: Path, number: int = 2) -> Gathered:
 
 
 def boxes(number: int) -> dict[str, Any]:
-    """A batch of one image, in which so many objects are found."""
-    corners = [[10 * i, 0, 10 * i + 5, 5] for i in range(number)]
-    return {"predictions": [[[*box, 0.5, 0] for box in corners]], "references": [[[*box, 0] for box in corners]]}
+    """A batch of so many images, with an object each that is found: few boxes, for which no loop is compiled."""
+    return {"predictions": [[[0, 0, 5, 5, 0.5, 0]]] * number, "references": [[[0, 0, 5, 5, 0]]] * number}

@@ -1,15 +1,10 @@
-"""The collection's metrics as torchmetrics: its verbs, a MetricCollection, and two real processes over gloo."""
+"""The collection's metrics as torchmetrics: its verbs and a MetricCollection. Two processes are in test_torchrun.py."""
 
 from __future__ import annotations
 
-import datetime
-import multiprocessing
-import os
 import pickle
-import socket
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +21,6 @@ torchmetrics = pytest.importorskip("torchmetrics")
 from openworld_metrics.integrations.torchmetrics import as_torchmetrics  # noqa: E402
 
 Load = Callable[..., Any]
-SECONDS = 60
 RNG = np.random.default_rng(5)
 LOGITS, LABELS = RNG.normal(size=(20, 3)), RNG.integers(-1, 3, 20)
 COLUMNS = dict(predictions=LOGITS, references=LABELS, open_scores=-LOGITS.max(axis=1))
@@ -226,17 +220,6 @@ def test_tracker(form: str) -> None:
         torchmetrics.MetricTracker(as_torchmetrics("ood_bench"))  # of several numbers there is no best step
 
 
-def test_plot() -> None:
-    pytest.importorskip("matplotlib").use("agg")
-    one, several = as_torchmetrics("ood_bench", result="auroc"), as_torchmetrics("ood_bench")
-    for metric, label, lines in ((one, "auroc", 1), (several, "ood_bench", 2)):
-        steps = [metric([0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]) for _ in range(3)]
-        _, axes = metric.plot()
-        assert (axes.get_ylabel(), len(axes.lines)) == (label, lines)
-        _, axes = metric.plot(steps)
-        assert [len(line.get_ydata()) for line in axes.lines] == [3] * lines
-
-
 def test_tensors_on_a_device() -> None:
     from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
 
@@ -265,79 +248,3 @@ def test_errors() -> None:
     with pytest.raises(TypeError, match="predictions: expected once, got it by position and by name"):
         metric.update(LOGITS, predictions=LOGITS)
     assert len(metric.metric) == 0
-
-
-def process(rank: int, folder: str, sent: Any) -> None:
-    """What one of two processes computes; the second has no batch of the first metric."""
-    if "lo" in [name for _, name in socket.if_nameindex()]:
-        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    torch.set_num_threads(1)
-    dist = torch.distributed
-    wait = datetime.timedelta(seconds=SECONDS)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2, timeout=wait)
-    found: dict[str, Any] = {}
-    for name in om.METRICS:
-        columns, options = cases.draw(name, 6)
-        at_load, at_compute = split_options(name, options)
-        metric = as_torchmetrics(metric_class(name)(**at_load, **at_compute))
-        cut = length(columns) if name == "accuracyk" else length(columns) // 3
-        own = range(cut) if rank == 0 else range(cut, length(columns))
-        if own:
-            metric.update(**rows(columns, np.asarray(own)))
-        elif rank:
-            metric._update_count = 1  # as in a collection; torchmetrics warns otherwise
-        before = len(metric.metric)
-        found[name] = numbers(metric.compute())
-        assert len(metric.metric) == before == len(own)
-
-    metrics = collection()
-    same = torch.ones(3)
-    for start, stop in ((0, 4), (4, 10)) if rank == 0 else ((10, 17), (17, 20)):
-        metrics.update(**part(start, stop), preds=same, target=same)
-    found["collection"] = {name: float(x) for name, x in metrics.compute().items()}
-
-    metric = as_torchmetrics("openauc")
-    metric.update(**{name: column[rank::2] for name, column in KNOWN.items()})
-    try:
-        metric.compute()
-    except ValueError as error:
-        found["error"] = str(error)
-    assert not metric._is_synced
-    metric.update(**{name: column[LABELS < 0][rank::2] for name, column in COLUMNS.items()})
-    metric.sync()
-    assert len(metric.metric) == 20
-    metric.unsync()
-    found["after"] = numbers(metric.compute())
-
-    groups = [dist.new_group([i], timeout=wait) for i in range(2)]
-    alone = as_torchmetrics("openauc", process_group=groups[rank])
-    alone.update(**part(10 * rank, 10 * rank + 10))
-    found["alone"] = numbers(alone.compute())
-    sent.send(found)
-    dist.destroy_process_group()
-
-
-def test_two_processes(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    pipes, started = [], []
-    for rank in range(2):
-        ours, theirs = context.Pipe(duplex=False)
-        started.append(context.Process(target=process, args=(rank, str(tmp_path), theirs)))
-        started[-1].start()
-        theirs.close()
-        pipes.append(ours)
-    try:
-        first, second = (pipe.recv() if pipe.poll(2 * SECONDS) else {} for pipe in pipes)
-    finally:
-        for each in started:
-            each.join(5)
-            each.kill()
-    for rank, found in enumerate((first, second)):
-        assert found.pop("alone") == flat(om.OpenAUC().compute(**part(10 * rank, 10 * rank + 10)))
-    assert first == second
-    for name in om.METRICS:
-        columns, options = cases.draw(name, 6)
-        assert first[name] == flat(metric_class(name)().compute(**columns, **options))
-    assert first["collection"] == {**of_collection(COLUMNS), "val/mse": 0.0}
-    assert first["after"] == flat(om.OpenAUC().compute(**COLUMNS))
-    assert "unknown" in first["error"]

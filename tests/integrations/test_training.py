@@ -97,17 +97,19 @@ def test_classes_that_no_logit_is_highest_of_are_counted(num_classes: int | None
     assert ("error" in found[0]) == (num_classes is not None)
 
 
-def test_preprocessed_batches_on_an_accelerator_are_as_on_the_cpu() -> None:
+@pytest.mark.parametrize("preprocessed", [False, True])
+def test_batches_on_an_accelerator_are_as_on_the_cpu(preprocessed: bool) -> None:
     torch = pytest.importorskip("torch")
-    from tests.emulated_cuda import EmulatedCuda
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
 
-    compute, expected = compute_metrics(four()), direct(LOGITS, LABELS)
+    compute = compute_metrics(four())
     with EmulatedCuda():
         for rows in (slice(0, 8), slice(8, 22)):
-            logits, labels = (torch.tensor(numbers[rows]).to("cuda:0") for numbers in (LOGITS, LABELS))
-            batch = SimpleNamespace(predictions=compute.preprocess_logits(logits, labels), label_ids=labels)
+            logits, labels = (EmulatedCudaTensor(torch.from_numpy(numbers[rows])) for numbers in (LOGITS, LABELS))
+            kept = compute.preprocess_logits(logits, labels) if preprocessed else logits
+            batch = SimpleNamespace(predictions=kept, label_ids=labels)
             results = compute(batch, compute_result=rows.start > 0)
-    assert results == expected
+    assert results == direct(LOGITS, LABELS)
 
 
 def test_batches_that_were_not_concatenated_and_models_of_more_outputs() -> None:
@@ -131,20 +133,6 @@ def test_by_hand() -> None:
     top = om.AccuracyK(k_list=1, ignore_unknown=True)
     assert compute_metrics(["ood_bench", top])(given) == {"auroc": 1.0, "fpr95tpr": 0.0, "accuracy@1": 0.5}
     assert compute_metrics("openauc", scores=lambda rows: [0.0, 1.0, 2.0, -1.0])(given)["openauc"] == 0.25
-
-
-def test_tensors_on_a_device() -> None:
-    torch = pytest.importorskip("torch")
-    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
-
-    compute = compute_metrics(four())
-    with EmulatedCuda():
-        for stop in 8, 16, 22:
-            rows = slice(stop - 8 if stop < 22 else 16, stop)
-            logits, labels = (EmulatedCudaTensor(torch.from_numpy(x[rows])) for x in (LOGITS, LABELS))
-            given = SimpleNamespace(predictions=logits, label_ids=labels)
-            results = compute(given, compute_result=stop == 22)
-    assert results == direct(LOGITS, LABELS)
 
 
 def test_a_call_that_raises_ends_the_round() -> None:

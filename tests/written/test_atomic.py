@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import resource
@@ -11,12 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,51 +22,12 @@ import pytest
 from openworld_metrics import suites, written
 from openworld_metrics.faces import summaries
 from openworld_metrics.faces.report import write_report
-from openworld_metrics.written import files as writing
 from openworld_metrics.written.files import check_file, check_folder, nearest_folder, write_file, write_files
 from tests.detection import scenes
 from tests.faces.sample import sample
+from tests.fuzz.disk import Disk, failing, full
 
 OLD = b"what was there before"
-REPLACE = os.replace
-
-
-class Disk:
-    """A disk on which one step fails: to make a draft, to write half of it or all, to give it to its place, …"""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.steps, self.failing, self.replaced = 0, 0, 0
-        for name in ("chown", "chmod", "replace"):
-            monkeypatch.setattr(os, name, self.in_a_step(getattr(os, name)))
-        monkeypatch.setattr(writing, "open", self.open, raising=False)
-
-    def fail_at(self, step: int) -> None:
-        self.steps, self.failing, self.replaced = 0, step, 0
-
-    def in_a_step(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*arguments: Any, **options: Any) -> Any:
-            self.step()
-            self.replaced += call is REPLACE
-            return call(*arguments, **options)
-
-        return step
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps == self.failing:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    @contextmanager
-    def open(self, *arguments: Any, **options: Any) -> Iterator[Any]:
-        self.step()
-        with open(*arguments, **options) as file:
-            yield SimpleNamespace(write=partial(self.write, file))
-        self.step()
-
-    def write(self, file: Any, data: bytes) -> None:
-        file.write(data[: len(data) // 2])
-        self.step()
-        file.write(data[len(data) // 2 :])
 
 
 def two_files(folder: Path) -> list[Path]:
@@ -111,52 +70,42 @@ def report(folder: Path) -> list[Path]:
     return [page]
 
 
-WRITERS: list[Callable[[Path], list[Path]]] = [two_files, yolo, coco, coco_results, results, plot, report]
-
-
-def error_of(write: Callable[[Path], object], folder: Path) -> OSError | None:
-    try:
-        write(folder)
-    except OSError as error:
-        return error
-    return None
+WRITERS: list[Callable[[Path], list[Path]]] = [two_files, yolo, coco, coco_results, results, report]
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
-def test_a_failure_at_any_step(
-    write: Callable[[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("before", [OLD, None], ids=["old files", "no files"])
+def test_a_disk_that_is_full_at_any_step(
+    before: bytes | None, write: Callable[[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each file is old or new, as a whole; all are old until all are written; no draft is left."""
     at_one_time = SimpleNamespace(now=lambda zone: datetime(2026, 11, 24, tzinfo=zone))  # a report says its minute
     monkeypatch.setattr("openworld_metrics.faces.report.frame.datetime", at_one_time)
     paths = write(tmp_path)
-    whole = [path.read_bytes() for path in paths]
-    for path in paths[:2]:
-        path.write_bytes(OLD)
-    disk, failures = Disk(monkeypatch), 0
-    while True:
-        before = {path: path.read_bytes() for path in paths}
-        disk.fail_at(failures + 1)
-        if (error := error_of(write, tmp_path)) is None:
-            break
-        failures += 1
-        assert error.errno == errno.ENOSPC
-        assert Path(error.filename) in paths
-        # to replace a file needs no room; where it fails all the same, each file is old or new
-        if disk.replaced == 0:
-            assert {path: path.read_bytes() for path in paths} == before
-        assert all(path.read_bytes() in (before[path], content) for path, content in zip(paths, whole))
+    whole = {path: path.read_bytes() for path in paths}
+    for at in itertools.count(1):
+        for path in paths:
+            path.unlink(missing_ok=True)
+            if before is not None:
+                path.write_bytes(before)
+        disk, failure = Disk(tmp_path, at, full), None
+        with failing(disk):
+            try:
+                write(tmp_path)
+            except OSError as error:
+                failure = error
+        found = {path: path.read_bytes() for path in paths if path.exists()}
         assert not list(tmp_path.rglob("*.draft"))
-    assert failures >= 4 * len(paths)
-    assert [path.read_bytes() for path in paths] == whole
-
-
-def test_a_new_file_is_not_there_by_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk(monkeypatch)
-    for step in (1, 2, 3, 4):
-        disk.fail_at(step)
-        with pytest.raises(OSError, match=r"No space left on device: '.*/x'"):
-            write_file(tmp_path / "x", "abc")
-        assert list(tmp_path.iterdir()) == []
+        if not disk.reached:
+            assert (failure, found) == (None, whole)
+            assert at > 3 * len(paths)
+            return
+        assert failure is not None
+        assert failure.errno == errno.ENOSPC
+        assert Path(failure.filename) in [*paths, *(path.parent for path in paths)]
+        if disk.last[0] in ("open", "write"):
+            assert {*found.values()} <= {before}
+        assert all(content in (before, whole[path]) for path, content in found.items())
 
 
 def test_contents_that_fail_change_nothing(tmp_path: Path) -> None:

@@ -93,7 +93,6 @@ NEEDED: dict[Callable[..., Any], dict[str, Any]] = {
 ERRORS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (to_model_index, dict(results={"curve": [1.0]}), "results: expected numbers by name, got none"),
     (to_model_index, dict(results={"auroc": math.nan}), "results: expected numbers, got NaN for auroc"),
-    (to_model_index, dict(model=" "), "model: expected a name, got ' '"),
     (to_model_index, dict(source_name="x"), "source_url: expected one beside source_name, got None"),
     (to_eval_results, dict(tasks={"a": "fpr"}), "tasks: expected for each a name of auroc, got fpr"),
     (to_eval_results, dict(tasks={}), "got no task"),

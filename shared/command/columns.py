@@ -1,0 +1,114 @@
+"""The columns of a metric as flags, which are places of columns or, if there are files, the names of columns in them.
+
+A flag is of the metric's only model, as --predictions, or of one of two, as --first-predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from ..arrays.checks import did_you_mean
+from ..metric.groups import GROUPS
+from ..metric.states import COUNTS
+from ..reading.reading import Reading
+from ..reading.reasons import with_text
+from ..reading.rows.inputs import file_of, read_column
+from ..reading.rows.metrics import LAYOUTS
+from ..reading.rows.rows import read_rows
+from ..scores import SCORES
+
+COLUMNS = {
+    "predictions": "Scores or class ids, maps or boxes: see describe.",
+    "references": "True classes, labels, masks or boxes.",
+    "open_scores": "Open-set scores, higher is more unknown, or which to take of the predictions, logits: "
+    f"{', '.join(SCORES)}.",
+    "open_labels": "1 for unknown samples, 0 for known ones.",
+    "image_scores": "Anomaly scores of the images.",
+    "image_labels": "1 for anomalous images, 0 for normal ones.",
+    "samples": "Names of samples, if each has several images.",
+    COUNTS: "The count of each row, where an engine has grouped equal rows.",
+    GROUPS: "Names of groups; a blank for samples that belong to all groups.",
+}
+OWN = ("predictions", "open_scores", "image_scores")  # of each of two models
+Command = Callable[..., Any]
+Score = Callable[..., Any]  # of logits
+
+
+def flag_of(column: str) -> str:
+    """The flag of a column or of an option, such as --open-scores of open_scores."""
+    return f"--{column.replace('_', '-')}"
+
+
+def column_flags(helps: dict[str, str]) -> Callable[[Command], Command]:
+    """Add the flags of columns to a command, by their helps."""
+
+    def add(command: Command) -> Command:
+        for name, text in reversed([*helps.items()]):
+            command = click.option(flag_of(name), metavar="FILE", help=text)(command)
+        return command
+
+    return add
+
+
+class Source(NamedTuple):
+    """Where the columns of a model come from.
+
+    files: that hold columns, which are recognised; none if each column has a place
+    places: of columns, such as scores.csv:energy; with files, the names of columns in these
+    """
+
+    files: tuple[str, ...]
+    places: dict[str, str]
+
+    def inputs(self) -> list[Path]:
+        """The files to read, without standard input."""
+        if self.files:
+            return [*map(Path, self.files)]
+        return [file for file in map(file_of, self.places.values()) if file is not None]
+
+    def read(self, name: str, **how: Any) -> Reading:
+        """The columns of a metric; how, as for `read_rows`. Columns of siblings are read, too, and ignored."""
+        known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}
+        if self.files:
+            columns: dict[str, Any] = {column: place.split(",") for column, place in known.items()}
+            return read_rows(name, [*self.files], columns=columns, **how)
+        for column in self.places.keys() - known.keys():
+            read_column(self.places[column], column)
+        return read_rows(name, columns=known, **how)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Prefix errors that begin with the name of a column with its place; logits are the predictions."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            column = str(error).partition(":")[0]
+            place = self.places.get("predictions" if column == "logits" else column)
+            if place is None or self.files:
+                raise
+            raise with_text(error, f"{place}: {error}") from error
+
+
+def without_score(source: Source, model: str = "") -> tuple[Source, Score | None]:
+    """A source without open-set scores that are the name of a score of logits, and the score's function, if so.
+
+    Parameters: model, with which flags begin, such as first_. Raises UsageError without predictions, the logits, and
+    ValueError for a word that is neither a file nor a score.
+    """
+    name = source.places.get("open_scores")
+    file = None if name is None or source.files else file_of(name)
+    if name is None or file is None or file.suffix:
+        return source, None
+    flag, logits = flag_of(f"{model}open_scores"), flag_of(f"{model}predictions")
+    if name not in SCORES:
+        scores = ", ".join(SCORES)
+        raise ValueError(f"{flag}: expected a file, or one of {scores}, got {name}{did_you_mean(name, SCORES)}")
+    if "predictions" not in source.places:
+        raise click.UsageError(f"expected {logits} with {flag} {name}, which is computed from them")
+    places = {column: place for column, place in source.places.items() if column != "open_scores"}
+    return source._replace(places=places), SCORES[name]
