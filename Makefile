@@ -116,10 +116,6 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.first_call
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.cores
-	$(BIN)/python -m tests.benchmarks.files
-	$(BIN)/python -m tests.benchmarks.folders
-	$(BIN)/python -m tests.benchmarks.intervals
-	$(BIN)/python -m tests.benchmarks.maps
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale

@@ -11,7 +11,6 @@ Before an upload, and with --resolve, pip checks that the index has all of requi
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -99,12 +98,4 @@ def upload(folder: Path, namespace: str) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        try:
-            status = main()
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 1
-    sys.exit(status)
+    sys.exit(main())

@@ -1,14 +1,12 @@
 """The GPU path against its peers, timed by CUDA events after a warm-up; for a machine with a CUDA device.
 
-python -m tests.benchmarks.gpu           print the table and write it into docs/benchmarks.md
-python -m tests.benchmarks.gpu --smoke   the same calls on small CPU tensors, timed by the clock, and nothing written
+python -m tests.benchmarks.gpu    print the table and write it into docs/benchmarks.md; without a CUDA device, make the
+                                  same calls of small CPU tensors, timed by the clock, and write nothing
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +18,8 @@ if not hasattr(np, "trapz"):
 from adeval import EvalAccumulatorCuda
 
 import openworld_metrics
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import Call, timed, write
 
-Call = Callable[[], Any]
 ROUNDS = 10
 HEADER = ["| work | ours | peer | peer's time | peer / ours | share of copy bandwidth |", "|---|---|---|---|---|---|"]
 
@@ -107,31 +104,22 @@ def anomaly_maps(device: str, n: int) -> Work:
 def seconds(call: Call, device: str) -> float:
     """Best time of a call after a warm-up."""
     call()
-    best = float("inf")
-    for _ in range(ROUNDS):
-        if device == "cpu":
-            begin = time.perf_counter()
-            call()
-            best = min(best, time.perf_counter() - begin)
-            continue
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        best = min(best, start.elapsed_time(end) / 1000)
-    return best
+    return min(by_events(call) if device == "cuda" else timed(call)[0] for _ in range(ROUNDS))
 
 
-def copy_seconds(data: torch.Tensor, device: str) -> float:
-    """Best time of copying a tensor."""
-    other = torch.empty_like(data)
-    return seconds(lambda: other.copy_(data), device)
+def by_events(call: Call) -> float:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    call()
+    end.record()
+    torch.cuda.synchronize()
+    return float(start.elapsed_time(end)) / 1000
 
 
 def rows(work: Work, device: str) -> list[str]:
     """The lines of the table for one work."""
-    read = copy_seconds(work.data, device) / 2  # a copy reads and writes what a metric has to read once
+    other = torch.empty_like(work.data)
+    read = seconds(lambda: other.copy_(work.data), device) / 2  # a copy reads and writes what a metric has to read once
     ours = seconds(work.ours, device)
     lines = []
     for name, call in work.peers.items():
@@ -141,21 +129,17 @@ def rows(work: Work, device: str) -> list[str]:
     return lines
 
 
-def main(arguments: list[str]) -> int:
-    """Measure all works; returns 2 where there is no CUDA device."""
-    smoke = arguments == ["--smoke"]
-    if not smoke and not torch.cuda.is_available():
-        print("There is no CUDA device here: nothing was measured.", file=sys.stderr)
-        return 2
-    device, lines = "cpu" if smoke else "cuda", list(HEADER)
-    for work in works(device, 500 if smoke else 1):
+def main() -> None:
+    """Measure all works."""
+    device, scale = ("cuda", 1) if torch.cuda.is_available() else ("cpu", 500)
+    lines = list(HEADER)
+    for work in works(device, scale):
         new = rows(work, device)
-        print("\n".join(new), flush=True)
+        print(*new, sep="\n", flush=True)
         lines += new
-    if not smoke:
+    if device == "cuda":
         write("gpu", lines, torch.cuda.get_device_name())
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

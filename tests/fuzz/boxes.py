@@ -79,8 +79,8 @@ def run(case: Case) -> None:
     if isinstance(detections, Refused):
         return
     standard = len(detections.dataset.names) % 2 == 0
-    given = dict(unknown_class_id=scenes.UNKNOWN_ID, per_class=True, per_image=True, standard=standard)
-    results = case.attempt(evaluate_detections, detections, scenes.KNOWN, **given)
+    more = dict(unknown_class_id=scenes.UNKNOWN_ID, per_class=True, per_image=True, standard=standard)
+    results = case.attempt(evaluate_detections, detections, scenes.KNOWN, **more)
     if not isinstance(results, Refused):
         check_results(results["openset_metrics"])
         summary(results)

@@ -32,7 +32,7 @@ ENVIRONMENT = {
 
 
 def serve(pipe: Connection, folder: Path) -> None:
-    """In the process: do the tasks (target, first number, count, seconds) until None comes. What is printed is logged."""
+    """In the process: do the tasks (target, first number, count, seconds) until None comes; prints go to the log."""
     import resource
 
     log = folder / "log"
