@@ -145,35 +145,27 @@ def read(package: Path, file: str) -> Module:
     return Module(file, docstring.strip(), libraries, needs, bound, statements)
 
 
-def _unread(node: ast.stmt) -> list[ast.stmt]:
+def _unread(node: ast.AST) -> list[ast.stmt]:
     """The imports within the package that a statement holds for type checkers alone."""
-    body = node.body if isinstance(node, ast.If) and _is_for_type_checkers(node) else []
-    return [each for each in body if isinstance(each, ast.ImportFrom) and each.level]
+    return [each for each in _for_type_checkers(node) if isinstance(each, ast.ImportFrom) and each.level]
 
 
-def _is_for_type_checkers(node: ast.If) -> bool:
-    return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
-class Parsed(NamedTuple):
-    """A syntax tree, and its imports, including those in functions, but not those for type checkers alone."""
-
-    tree: ast.Module
-    imports: list[Import]
+def _for_type_checkers(node: ast.AST) -> list[ast.stmt]:
+    return node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
 
 
 @cache
-def parsed(text: str) -> Parsed:
-    """Parse a text; cached, since every metric reads the files."""
+def parsed(text: str) -> tuple[ast.Module, list[Import]]:
+    """The tree of a text, and its imports but those for type checkers; cached, since every metric reads the files."""
     tree = ast.parse(text)
-    return Parsed(tree, [*_imports(tree.body)])
+    return tree, [*_imports(tree.body)]
 
 
 def _imports(statements: Iterable[ast.AST]) -> Iterator[Import]:
     for node in statements:
         if isinstance(node, Import):
             yield node
-        elif not (isinstance(node, ast.If) and _is_for_type_checkers(node)):
+        elif not _for_type_checkers(node):
             for block in ("body", "orelse", "finalbody", "handlers", "cases"):
                 yield from _imports(getattr(node, block, ()))
 

@@ -68,7 +68,7 @@ def libraries(texts: Iterable[str], package: Path) -> set[str]:
     names: set[str] = set()
     while waiting:
         text, file = waiting.pop()
-        for node in parsed(text).imports:
+        for node in parsed(text)[1]:
             own = set(_files(node, file))
             names |= set() if own else _libraries(node)
             new = {name for name in own - seen if (package / name).is_file()}

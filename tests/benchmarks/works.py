@@ -149,7 +149,7 @@ def open_f_sweep(rng: Rng, name: str) -> Work:
     return Work(
         f"{name}; 20,000 × 100, every distinct threshold",
         lambda: metric.compute(**columns),
-        values,
+        None,
         {"ours, 99 thresholds": Peer(lambda: metric.compute(**columns, t_list=t_list), 3.0)},
     )
 
@@ -167,7 +167,7 @@ def open_f_float64(rng: Rng, name: str) -> Work:
     return Work(
         f"{name}; 10,000,000 float64, every distinct threshold",
         lambda: call(double),
-        values,
+        None,
         {"ours, float32": Peer(lambda: call(single), 2.0)},
         double,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import decimal
-import fractions
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
+from operator import methodcaller
 from random import Random
 from typing import Any
 
@@ -55,7 +56,7 @@ def anything(rng: Random) -> Any:
         return plain(rng)
     if way < 0.75:
         return kind_of_array(rng, _some_array(rng))
-    return rng.choice(_ODD)(rng)
+    return _odd(rng)
 
 
 def _some_array(rng: Random) -> np.ndarray:
@@ -94,16 +95,10 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
     lambda x: tuple(x.tolist()),
     lambda x: iter(x.tolist()),
     lambda x: [row for row in x],  # noqa: C416 (a list of arrays)
-    lambda x: x.astype(object),
-    lambda x: x.astype(np.float16),
-    lambda x: x.astype(np.longdouble),
-    lambda x: x.astype(np.complex128),
-    lambda x: x.astype(">f8"),
-    lambda x: x.astype("datetime64[s]"),
-    lambda x: x.astype("timedelta64[ns]"),
-    lambda x: x.astype("U8"),
-    lambda x: x.astype("S8"),
-    lambda x: x.astype("V8"),
+    *(
+        methodcaller("astype", kind)
+        for kind in ("O", "f2", "longdouble", "c16", ">f8", "M8[s]", "m8[ns]", "U8", "S8", "V8")
+    ),
     lambda x: x.astype(np.int64)[..., None],
     lambda x: np.asfortranarray(x),
     lambda x: np.broadcast_to(x, (3, *x.shape)),
@@ -129,51 +124,41 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
 if torch is not None:
     _KINDS += [
         torch.from_numpy,
-        lambda x: torch.from_numpy(x).to(torch.bfloat16),
-        lambda x: torch.from_numpy(x).to(torch.float16),
-        lambda x: torch.from_numpy(x).to(torch.complex64),
+        *(
+            lambda x, change=methodcaller(*change): change(torch.from_numpy(x))
+            for change in (
+                *(("to", torch.bfloat16), ("to", torch.float16), ("to", torch.complex64), ("to", "meta"), ("double",)),
+                *(("to_sparse",), ("to_sparse_csr",), ("to_mkldnn",)),
+            )
+        ),
         lambda x: torch.from_numpy(x).double().requires_grad_(),
-        lambda x: torch.from_numpy(x).to_sparse(),
-        lambda x: torch.from_numpy(x).to_sparse_csr(),
-        lambda x: torch.from_numpy(x).to("meta"),
         lambda x: torch.conj(torch.from_numpy(x) * 1j).imag,
         lambda x: torch.quantize_per_tensor(torch.from_numpy(x).float(), 0.1, 0, torch.qint8),
         lambda x: [*torch.from_numpy(x)],
         lambda x: torch.nested.nested_tensor([torch.from_numpy(row).double() for row in x]),
-        lambda x: torch.from_numpy(x).to_mkldnn(),
     ]
 
-_ODD: tuple[Callable[[Random], Any], ...] = (
-    lambda rng: b"\x00\xff",
-    lambda rng: {1, 2},
-    lambda rng: frozenset(),
-    lambda rng: range(rng.choice((0, 5))),
-    lambda rng: 1 + 2j,
-    lambda rng: decimal.Decimal(rng.choice(("0.5", "NaN", "1E+400"))),
-    lambda rng: fractions.Fraction(1, 3),
-    lambda rng: datetime.date(2024, 1, 1),
-    lambda rng: ...,
-    lambda rng: object(),
-    lambda rng: np,
-    lambda rng: len,
-    lambda rng: dict,
-    lambda rng: slice(None),
-    lambda rng: np.datetime64("NaT"),
-    lambda rng: np.float32(0.5),
-    lambda rng: np.int8(-1),
-    lambda rng: np.str_("auroc"),
-    lambda rng: pd.NA,
-    lambda rng: pa.scalar(1),
-    lambda rng: {"boxes": [[0, 0, 1, 1]], "scores": [0.5], "labels": [plain(rng)]},
-    lambda rng: [{"boxes": plain(rng), "scores": [0.5], "labels": [0]}] * rng.choice((1, 5)),
-    lambda rng: ([1.0, 2.0], [plain(rng)]),
-    lambda rng: [np.zeros((1, 6)), torch.zeros(1, 6) if torch else 0],
-    lambda rng: [[0.5, 2**53 + 1], [True, None]],
-    lambda rng: {1: [1.0]},
-    lambda rng: type("Named", (), {"shape": (1, 2)})(),
-    lambda rng: [float("nan")] * 5,
-    lambda rng: np.zeros((rng.choice((1, 5)), 100_000), dtype=np.float32),
+_ODD: tuple[Any, ...] = (
+    *(b"\x00\xff", {1, 2}, frozenset(), range(0), range(5), 1 + 2j, Decimal("0.5"), Decimal("NaN"), Decimal("1E+400")),
+    *(Fraction(1, 3), datetime.date(2024, 1, 1), ..., object(), np, len, dict, slice(None), np.datetime64("NaT")),
+    *(
+        np.float32(0.5),
+        np.int8(-1),
+        np.str_("auroc"),
+        pd.NA,
+        pa.scalar(1),
+        {1: [1.0]},
+        [[0.5, 2**53 + 1], [True, None]],
+    ),
+    *([np.zeros((1, 6)), [0.0] * 6], type("Named", (), {"shape": (1, 2)})(), [float("nan")] * 5),
+    *(np.zeros((1, 100_000), np.float32), np.zeros((5, 100_000), np.float32)),
 )
+
+
+def _odd(rng: Random) -> Any:
+    some = plain(rng)
+    boxes = {"boxes": [[0, 0, 1, 1]], "scores": [0.5], "labels": [some]}
+    return rng.choice((*_ODD, boxes, [{"boxes": some, "scores": [0.5], "labels": [0]}] * 5, ([1.0, 2.0], [some])))
 
 
 def changed(rng: Random, value: Any, fresh: Callable[[Random], Any] = anything, whole: float = 0.12) -> Any:
