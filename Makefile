@@ -1,6 +1,6 @@
 # Commands of the project. Each creates .venv as needed; nothing but Python ≥ 3.10 and make has to be there.
 #
-#   make demo     compute the eight metrics on real data and draw demo/report.png
+#   make demo     compute the eight metrics on real data and draw pictures of them into demo/report
 #   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
 #   make benchmark-data          images and scores of the benchmark for the Hub, in benchmark/
