@@ -60,7 +60,7 @@ def _objects(figure: Any, results: Any) -> None:
 
 @cache
 def answers() -> Any:
-    """What each metric shows of the demo's results."""
+    """Answers of the metrics on the demo's data."""
     return report.answers(results())
 
 
