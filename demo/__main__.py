@@ -1,4 +1,4 @@
-"""Compute the eight metrics, print them as one table, and draw the curves behind them to demo/report.png."""
+"""Compute the eight metrics, print them as one table, and draw what is behind them into demo/report."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def main() -> None:
     print(table.describe(results))
     print()
     print(table.table(results.metrics))
-    path = Path(__file__).resolve().parent / "report.png"
-    report.draw(results, path)
-    print(f"\ncurves: {path}\nelapsed: {time.perf_counter() - started:.1f} s")
+    folder = Path(__file__).resolve().parent / "report"
+    report.draw(results, folder)
+    print(f"\npictures: {folder}\nelapsed: {time.perf_counter() - started:.1f} s")
 
 
 if __name__ == "__main__":

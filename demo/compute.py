@@ -17,17 +17,13 @@ OOD_METRICS = ("auroc", "aupr_in", "aupr_out", "fpr95tpr", "detect_acc")
 
 
 class Results(NamedTuple):
-    """The results of each metric, with their data."""
+    """The results of each metric, the columns and options that they come of, and the data."""
 
     metrics: dict[str, dict[str, Any]]
+    arguments: dict[str, tuple[dict[str, Any], dict[str, Any]]]
     digits: Digits
     anomalies: Anomalies
     detections: Detections
-
-
-def load(name: str, **options: Any) -> Any:
-    """Load a metric of this checkout, from any working directory."""
-    return evaluate.load(str(METRICS / name), module_type="metric", **options)
 
 
 def compute() -> Results:
@@ -37,18 +33,23 @@ def compute() -> Results:
     anomalies = find_anomalies()
     # one set of columns for all: a metric ignores columns that only its siblings use
     open_set = {"predictions": digits.logits, "references": digits.references, "open_scores": digits.open_scores}
-    metrics = {
-        "accuracyk": load("accuracyk", k_list=KS, ignore_unknown=True).compute(**open_set),
-        "autkc": load("autkc", k_list=KS, ignore_unknown=True).compute(**open_set),
-        "macro_open_f": load("macro_open_f").compute(**open_set),
-        "micro_open_f": load("micro_open_f").compute(**open_set),
-        "openauc": load("openauc").compute(**open_set),
-        "ood_bench": load("ood_bench", metrics=OOD_METRICS).compute(
-            predictions=digits.open_scores, references=digits.is_unknown
+    top_k = {"k_list": KS, "ignore_unknown": True}
+    boxes = {"predictions": detections.predictions, "references": detections.references}
+    arguments: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "accuracyk": (open_set, top_k),
+        "autkc": (open_set, top_k),
+        "macro_open_f": (open_set, {}),
+        "micro_open_f": (open_set, {}),
+        "openauc": (open_set, {}),
+        "ood_bench": (
+            {"predictions": digits.open_scores, "references": digits.is_unknown},
+            {"metrics": OOD_METRICS},
         ),
-        "openset_detection": load("openset_detection", known_classes=range(NUM_KNOWN)).compute(
-            predictions=detections.predictions, references=detections.references
-        ),
-        "anomaly_suite": load("anomaly_suite").compute(predictions=anomalies.maps, references=anomalies.masks),
+        "openset_detection": (boxes, {"known_classes": [*range(NUM_KNOWN)]}),
+        "anomaly_suite": ({"predictions": anomalies.maps, "references": anomalies.masks}, {}),
     }
-    return Results(metrics, digits, anomalies, detections)
+    metrics = {
+        name: evaluate.load(str(METRICS / name), module_type="metric", **options).compute(**columns)
+        for name, (columns, options) in arguments.items()
+    }
+    return Results(metrics, arguments, digits, anomalies, detections)

@@ -1,4 +1,4 @@
-"""Draw the panels of images: an anomaly map, the PRO curve, detections."""
+"""Draw examples of the images: an anomaly map, and detections."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from matplotlib.patches import Rectangle
 from scipy import ndimage
 
 from demo.compute import Results
-from demo.curves import cut, region_overlap
 from demo.detection import OUTCOMES, outcomes
 from demo.digits import NUM_KNOWN
 from openworld_metrics.faces.palette import light
 
-_LIMIT = 0.3
 # colour and line style of each outcome, as in reports; only a missed object is a true box
 _STYLES = dict(
     zip(
@@ -27,19 +25,6 @@ _STYLES = dict(
         ),
     )
 )
-
-
-def region_overlap_curve(ax: Axes, results: Results) -> None:
-    """Draw the PRO curve, and shade the area up to the limit of 0.3, which AUPRO divides by the limit."""
-    x, y = cut(region_overlap(results.anomalies), _LIMIT)
-    value = results.metrics["anomaly_suite"][f"aupro@{_LIMIT}"]
-    ax.plot(x, y, color=light("d1"), label="per-region overlap (PRO)")
-    ax.fill_between(x, y, color=light("d1"), alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
-    ax.axvline(_LIMIT, color="black", ls="--", label=f"limit: FPR = {_LIMIT}")
-    ax.set(xlabel="FPR of the normal pixels", ylabel="mean share of a defect that is found")
-    ax.set(xlim=(0, 0.31), ylim=(0, 1.02))
-    ax.set_title(f"Per-region overlap: AUPRO@{_LIMIT} = {value:.4f}")
-    ax.legend(loc="lower center")
 
 
 def anomaly_example(axes: Sequence[Axes], results: Results) -> None:

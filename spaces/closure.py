@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+Import = ast.Import | ast.ImportFrom
 _OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -52,7 +53,7 @@ class Module(NamedTuple):
 
     file: str
     docstring: str
-    libraries: list[ast.Import | ast.ImportFrom]
+    libraries: list[Import]
     needs: dict[str, set[str]]
     bindings: list[Binding]
     statements: list[Statement]
@@ -126,37 +127,47 @@ def _needed(modules: Sequence[Module], mentioned: set[tuple[str, str]]) -> list[
 def read(package: Path, file: str) -> Module:
     """Split a file into its parts. Refuses imports that can be neither merged nor dropped."""
     text = (package / file).read_text(encoding="utf-8")
-    tree, from_imports = parsed(text)
+    tree, imports = parsed(text)
     docstring, _, _ = (ast.get_docstring(tree, clean=False) or "").partition("\n\n")
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    unread = {each for node in tree.body for each in _unread(node)}
+    at_top = [node for node in tree.body if isinstance(node, Import)]
     needs: dict[str, set[str]] = {}
-    for node in from_imports:
-        if node in unread:
-            continue
-        _check_import(node, f"{file}:{node.lineno}", at_top=node in imports)
-        if node.level:
+    for node in imports:
+        if isinstance(node, ast.ImportFrom):
+            _check_import(node, f"{file}:{node.lineno}", at_top=node in at_top)
+        if isinstance(node, ast.ImportFrom) and node.level:
             needed = imported_file(node, file)
             if not (package / needed).is_file():
                 raise AmalgamationError(f"{file}:{node.lineno}: imports {needed}, which the package does not have")
             needs.setdefault(needed, set()).update(alias.name for alias in node.names)
-    libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
+    libraries = [node for node in at_top if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
-    statements = [*_statements(text, len(imports) + bool(docstring), file)]
+    statements = [*_statements(text, len(at_top) + bool(docstring), file)]
     return Module(file, docstring.strip(), libraries, needs, bound, statements)
 
 
-def _unread(node: ast.stmt) -> list[ast.stmt]:
+def _unread(node: ast.AST) -> list[ast.stmt]:
     """The imports within the package that a statement holds for type checkers alone."""
-    body = node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
-    return [each for each in body if isinstance(each, ast.ImportFrom) and each.level]
+    return [each for each in _for_type_checkers(node) if isinstance(each, ast.ImportFrom) and each.level]
+
+
+def _for_type_checkers(node: ast.AST) -> list[ast.stmt]:
+    return node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
 
 
 @cache
-def parsed(text: str) -> tuple[ast.Module, list[ast.ImportFrom]]:
-    """The syntax tree of a text and its `from` imports; cached, since every metric reads the files."""
+def parsed(text: str) -> tuple[ast.Module, list[Import]]:
+    """The tree of a text, and its imports but those for type checkers; cached, since every metric reads the files."""
     tree = ast.parse(text)
-    return tree, [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return tree, [*_imports(tree.body)]
+
+
+def _imports(statements: Iterable[ast.AST]) -> Iterator[Import]:
+    for node in statements:
+        if isinstance(node, Import):
+            yield node
+        elif not _for_type_checkers(node):
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                yield from _imports(getattr(node, block, ()))
 
 
 def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:

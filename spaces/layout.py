@@ -8,8 +8,7 @@
     metrics/                     script and example of the metric that shares the page, if there is one
     openworld_metrics/           the package, which is shared/ in the repository
 
-Only files that git tracks are copied, from the working tree. Links anywhere in a path are refused, since they may lead
-out of the repository; so are files with names that suggest secrets.
+Only files that git tracks are copied, from the working tree; links are refused.
 """
 
 from __future__ import annotations
@@ -18,30 +17,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 
 from openworld_metrics.faces.page.pairs import siblings
 from sync import GENERATED
 
 PACKAGE = "openworld_metrics"
-SECRETS = (
-    ".env",
-    ".env.*",
-    ".netrc",
-    ".pypirc",
-    "*.key",
-    "*.p12",
-    "*.pem",
-    "*.pfx",
-    "*credential*",
-    "*secret*",
-    "*token*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "id_rsa*",
-)
 
 
 def contents(folder: Path, package: Path) -> dict[str, Path]:
@@ -78,25 +59,8 @@ def check_contents(folder: Path, package: Path) -> Iterator[str]:
     for name in sorted({f"{folder.name}.py", "README.md", "thumbnail.jpg", *GENERATED, *credits} - set(files)):
         yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
     for name, path in files.items():
-        link = next((place for place in _places(path, name) if place.is_symlink()), None)
-        if link is not None:
-            yield f"{folder.name}/{name}: expected a file, got a link: {link}"
-        elif not path.is_file():
-            yield f"{folder.name}/{name}: expected a file, got none"
-        if any(fnmatch(part.lower(), pattern) for part in Path(name).parts for pattern in SECRETS):
-            yield f"{folder.name}/{name}: may be a secret by its name; rename it, or let git not track it"
-
-
-def _places(path: Path, name: str) -> list[Path]:
-    """A file and its parent folders, up to the folder of the metric or the package."""
-    return [path, *path.parents][: len(Path(name).parts) + 1]
-
-
-def check_target(target: Path, root: Path) -> Iterator[str]:
-    """Yield links in the path to which a Space is written, since their targets would be deleted."""
-    for place in [target, *target.parents][: len(target.relative_to(root).parts)]:
-        if place.is_symlink():
-            yield f"{place.relative_to(root)}: expected a folder to write to, got a link"
+        if path.is_symlink() or not path.is_file():
+            yield f"{folder.name}/{name}: expected a file, got {'a link' if path.is_symlink() else 'none'}"
 
 
 def write(folder: Path, package: Path, where: Path) -> Path:

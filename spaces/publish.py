@@ -4,29 +4,23 @@
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write the upload to dist/spaces instead
 
 A Space gets the files of the folder and of the package that git tracks (see layout.py), and the tag openworld-VERSION.
-Before an upload, and with --resolve, pip checks that the index has all of requirements.txt. Uploading needs a login
-(`hf auth login`).
+Uploading needs a login (`hf auth login`). That the index has all of requirements.txt is checked by `make dist`.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_card
-from layout import PACKAGE, add_address, check_contents, check_target, contents, tracked, untracked, write
+from layout import PACKAGE, add_address, check_contents, contents, tracked, untracked, write
 from openworld_metrics.metric.signature import VERSION
 from sync import metric_folders, sync
 
 ROOT = Path(__file__).resolve().parent.parent
 # never "v" and a number: evaluate's loader first asks a Space for the tag "v" + evaluate's own version
 TAG = f"openworld-{VERSION}"
-UNREACHABLE = re.compile(r"Temporary failure|ConnectionError|ConnectTimeout|Name or service|from versions: none")
 
 
 def main() -> int:
@@ -36,7 +30,6 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="all metrics")
     parser.add_argument("--namespace", required=True, help="user or organisation on the Hub")
     parser.add_argument("--dry-run", action="store_true", help="upload nothing, write dist/spaces/NAME")
-    parser.add_argument("--resolve", action="store_true", help="ask the index for the requirements in a dry run too")
     arguments = parser.parse_args()
     folders = {folder.name: folder for folder in metric_folders(ROOT)}
     if arguments.all == (arguments.name is not None) or not (arguments.all or arguments.name in folders):
@@ -45,10 +38,7 @@ def main() -> int:
     package, where = ROOT / "shared", ROOT / "dist" / "spaces"
     problems = []
     for folder in chosen:
-        problems += [*check_card(folder), *check_contents(folder, package), *check_target(where / folder.name, ROOT)]
-        problems += sync(folder, ROOT, check=True)
-    if not problems and (arguments.resolve or not arguments.dry_run):
-        problems = list(unresolved(chosen))
+        problems += [*check_card(folder), *check_contents(folder, package), *sync(folder, ROOT, check=True)]
     if problems:
         print("\n".join(problems), file=sys.stderr)
         return 1
@@ -68,24 +58,6 @@ def main() -> int:
     return 0
 
 
-def unresolved(folders: list[Path]) -> Iterator[str]:
-    """Let pip resolve each requirements.txt against the index, installing nothing; yield the errors."""
-    answers: dict[bytes, str] = {}
-    for folder in folders:
-        path = folder / "requirements.txt"
-        content = path.read_bytes()
-        if content not in answers:
-            options = ["--dry-run", "--ignore-installed", "--quiet", "-r", str(path)]
-            pip = [sys.executable, "-m", "pip", "install", *options]
-            done = subprocess.run(pip, capture_output=True, text=True, check=False)
-            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or [done.stderr[-300:]]
-            unreachable = UNREACHABLE.search(done.stderr)
-            reason = "no package index answers, so whether the requirements can be installed is not known"
-            answers[content] = "" if not done.returncode else reason if unreachable else errors[-1]
-        if answers[content]:
-            yield f"{folder.name}: requirements.txt: {answers[content]}"
-
-
 def upload(folder: Path, namespace: str) -> str:
     """Create the Space if there is none, replace its files by the folder's, tag them, and return its address."""
     from huggingface_hub import HfApi
@@ -99,12 +71,4 @@ def upload(folder: Path, namespace: str) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        try:
-            status = main()
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 1
-    sys.exit(status)
+    sys.exit(main())

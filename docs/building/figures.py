@@ -17,8 +17,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from demo import compute as demo_compute, image_panels, open_set_panels
+from demo import compute as demo_compute, image_panels, report
 from openworld_metrics import OODBench, compare, oscr_curve
+from openworld_metrics.faces.drawing import draw_figure
 from openworld_metrics.faces.page.credits import CHINA, DIGITS, EXAMPLES, FLOWER
 from openworld_metrics.faces.palette import light
 from openworld_metrics.faces.plot import draw_differences, draw_intervals, draw_oscr
@@ -53,8 +54,25 @@ def _anomaly(figure: Any, results: Any) -> None:
     image_panels.anomaly_example(figure.subplots(1, 3), results)
 
 
-def _one(panel: Draw) -> Draw:
-    return lambda figure, results: panel(figure.subplots(), results)
+def _objects(figure: Any, results: Any) -> None:
+    image_panels.detection_example(figure.subplots(), results)
+
+
+@cache
+def answers() -> Any:
+    """Answers of the metrics on the demo's data."""
+    return report.answers(results())
+
+
+def _chart(metric: str, place: int) -> Draw:
+    """A figure of a metric's answer, as reports have it."""
+
+    def draw(figure: Any, _results: Any) -> None:
+        answer = answers()[metric]
+        preset = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+        draw_figure(figure.subplots(), answer.figures[place], answer.decisions, preset)
+
+    return draw
 
 
 def models() -> tuple[list[int], list[float], list[float]]:
@@ -110,19 +128,19 @@ def _law(figure: Any, _results: Any) -> None:
 # by name: caption, size in inches, and the drawing function
 FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
     "law": [("Counts add up, bar by bar, whatever the split", (5.8, 2.0), _law)],
-    "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
-    "autkc": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
-    "macro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],
-    "micro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],
-    "openauc": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.openauc_curve))],
+    "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _chart("accuracyk", 0))],
+    "autkc": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _chart("autkc", 0))],
+    "macro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _chart("macro_open_f", 1))],
+    "micro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _chart("micro_open_f", 1))],
+    "openauc": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _chart("openauc", 1))],
     "ood_bench": [
-        ("Scores of the digits: 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.histograms)),
-        ("The same scores, every threshold", (5.2, 3.9), _one(open_set_panels.roc_curve)),
+        ("Scores of the digits: 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _chart("ood_bench", 0)),
+        ("The same scores, every threshold", (5.2, 3.9), _chart("ood_bench", 1)),
     ],
-    "openset_detection": [("Digits pasted on a canvas", (5.2, 6.2), _one(image_panels.detection_example))],
+    "openset_detection": [("Digits pasted on a canvas", (5.2, 6.2), _objects)],
     "anomaly_suite": [
         ("Defects pasted into photographs", (7.4, 3.6), _anomaly),
-        ("Overlap with the defects", (5.2, 3.9), _one(image_panels.region_overlap_curve)),
+        ("Overlap with the defects", (5.2, 3.9), _chart("anomaly_suite", 0)),
     ],
 }
 

@@ -1,16 +1,12 @@
 """Components beside a loop over components × pixels, and operating points beside the suite without them.
 
-python -m tests.benchmarks.components [MAPS]    by default 100: print the table, write it into docs/benchmarks.md
-
-Times are of the processor, in all threads. The loop is written here, as official code does it (SegmentMeIfYouCan's has
-no licence): each component is compared with every pixel.
+The loop is written here, as official code does it (SegmentMeIfYouCan's has no licence): each component is compared with
+every pixel.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,7 @@ from scipy import ndimage
 from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly.components import components_of
 from openworld_metrics.anomaly.regions import connected_components
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import Peer, Work
 
 SHAPE = (1024, 2048)
 MAPS = 100
@@ -57,59 +53,32 @@ def ours(predicted: np.ndarray, mask: np.ndarray) -> list[float]:
     return [*(found / expected).tolist(), *(inside / sizes).tolist()]
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """What a call takes of the processor."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
-
-
-def components_line(number: int) -> str:
-    """The line of components; maps are made one at a time."""
-    mine = loop = 0.0
-    for seed in range(number):
-        scores, mask = scene(seed)
-        predicted = scores > 1
-        mine += seconds(lambda: ours(predicted, mask))  # noqa: B023 (called here)
-        loop += seconds(lambda: looped(predicted, mask))  # noqa: B023
-        if seed < 2 and not np.allclose(ours(predicted, mask), looped(predicted, mask), rtol=1e-12):
-            raise AssertionError("expected the numbers of the loop")
-    return _line(
-        f"components of {number} maps of {SHAPE[0]:,} × {SHAPE[1]:,}",
-        mine,
-        "a loop over components × pixels",
-        loop,
-        1 / 5,
+def components() -> Work:
+    """The components of predictions and of objects."""
+    pairs = [(scores > 1, mask) for scores, mask in map(scene, range(MAPS))]
+    theirs = Peer(lambda: [looped(*pair) for pair in pairs], 1 / 5, np.concatenate)
+    return Work(
+        f"components of {MAPS} maps of {SHAPE[0]:,} × {SHAPE[1]:,}",
+        lambda: [ours(*pair) for pair in pairs],
+        np.concatenate,
+        {"a loop over components × pixels": theirs},
     )
 
 
-def points_line(number: int) -> str:
-    """The line of operating points: the suite without and with them, in turns, and the best of three."""
-    scenes = [scene(seed) for seed in range(number)]
+def points() -> Work:
+    """Operating points beside all else."""
+    scenes = [scene(seed) for seed in range(MAPS // 10)]
     columns: Any = {"predictions": [scores for scores, _ in scenes], "references": [mask for _, mask in scenes]}
-    columns["image_labels"] = np.arange(number) % 2
-    suites = AnomalySuite(), AnomalySuite(points=POINTS)
-    rounds = [[seconds(lambda: suite.compute(**columns)) for suite in suites] for _ in range(3)]  # noqa: B023
-    plain, points = map(min, zip(*rounds))
-    return _line(
-        f"{len(POINTS)} points more, of {number} such maps", points - plain, "the suite without", plain, 1 / 10
+    columns["image_labels"] = np.arange(len(scenes)) % 2
+    plain, suite = AnomalySuite(), AnomalySuite(points=POINTS)
+    return Work(
+        f"anomaly_suite with {len(POINTS)} points; {len(scenes)} such maps",
+        lambda: suite.compute(**columns),
+        lambda results: results["pixel_auroc"],
+        {"without them": Peer(lambda: plain.compute(**columns), 1.1, lambda results: results["pixel_auroc"], 0.0)},
     )
 
 
-def _line(work: str, took: float, peer: str, peers: float, target: float) -> str:
-    missed = " **missed**" if took > target * peers else ""
-    share = f"1/{peers / took:.1f}" if took > 0 else "nothing"
-    return f"| {work} | {took:.2f} s | {peer} | {peers:.2f} s | {share}{missed} | ≤ 1/{1 / target:.0f} |"
-
-
-def main(number: int) -> None:
-    """Print the table, and write it if all maps were measured."""
-    lines = ["| work | ours | peer | peer's time | ours / peer | target |", "|---|---|---|---|---|---|"]
-    lines += [components_line(number), points_line(max(2, number // 10))]
-    print(*lines, sep="\n")
-    if number >= MAPS:
-        write("components", lines)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if sys.argv[1:] else MAPS)
+def works() -> Iterator[Callable[[], Work]]:
+    yield components
+    yield points

@@ -7,9 +7,7 @@ python -m tests.benchmarks.cores WORK CORES     one process on so many cores: se
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 
 from openworld_metrics.loading import metric_class
 from tests.benchmarks.growth import Columns, boxes, maps, open_set, topk
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import in_a_process, timed, write
 
 ROUNDS = 7
 REPEATS = 3  # processes of each number of cores, alternating
@@ -31,6 +29,7 @@ def ood(rng: np.random.Generator, size: int) -> Columns:
 
 
 FIVE = {"metrics": ["auroc", "aupr_in", "aupr_out", "fpr95tpr", "detect_acc"]}
+RESAMPLED = {"confidence_level": 0.95, "n_resamples": 1_000}
 OWOD = {"known_classes": range(5), "unknown_class_id": 7, "protocol": "owod", "recall_level": None}
 # what is measured → the metric, its options, its columns for so many scores, and whether it has the target
 WORKS: dict[str, tuple[str, dict[str, Any], Callable[[np.random.Generator, int], Columns], int, bool]] = {
@@ -39,13 +38,7 @@ WORKS: dict[str, tuple[str, dict[str, Any], Callable[[np.random.Generator, int],
     "openauc; 2,500,000 scores": ("openauc", {}, open_set, 2_500_000, False),
     "anomaly_suite; 300 × 256 × 256": ("anomaly_suite", {}, maps, 300 * 65536, True),
     "openset_detection, owod; 3,000 images": ("openset_detection", OWOD, boxes, 3_000 * 600, True),
-    "ood_bench, 1,000 resamples of 1,000,000 scores": (
-        "ood_bench",
-        {"confidence_level": 0.95, "n_resamples": 1_000},
-        ood,
-        1_000_000,
-        True,
-    ),
+    "ood_bench, 1,000 resamples of 1,000,000 scores": ("ood_bench", RESAMPLED, ood, 1_000_000, True),
     "accuracyk; 20,000 × 1,000": ("accuracyk", {"k_list": (1, 5)}, topk, 20_000_000, False),
 }
 
@@ -57,9 +50,7 @@ def measure(work: str, cores: int) -> float:
     columns = columns_of(np.random.default_rng(0), size)
     times: list[float] = []
     while len(times) < ROUNDS + 1 and sum(times) < LONGEST_S:
-        start = time.perf_counter()
-        metric_class(name)(**options).compute(**columns)
-        times.append(time.perf_counter() - start)
+        times.append(timed(lambda: metric_class(name)(**options).compute(**columns))[0])
     return min(times[1:] or times)
 
 
@@ -73,8 +64,7 @@ def main() -> None:
         best = {1: float("inf"), 2: float("inf")}
         for _ in range(REPEATS):
             for cores in best:
-                command = [sys.executable, "-m", __spec__.name, work, str(cores)]
-                best[cores] = min(best[cores], float(subprocess.check_output(command)))
+                best[cores] = min(best[cores], in_a_process("cores", work, cores))
         times = best[1] / best[2]
         missed = " **missed**" if has_target and times < TARGET else ""
         lines.append(f"| {work} | {1000 * best[1]:,.0f} ms | {1000 * best[2]:,.0f} ms | {times:.2f}×{missed} |")
@@ -83,7 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(measure(sys.argv[1], int(sys.argv[2])))
-    else:
-        main()
+    main() if len(sys.argv) == 1 else print(measure(sys.argv[1], int(sys.argv[2])))

@@ -10,24 +10,22 @@ hand on, or of the rows that leave the engine.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import itertools
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from openworld_metrics import Metric, OODBench
 from openworld_metrics.cluster import compute_parquet, ray_aggregate, reduce_batches
+from tests.benchmarks.measure import in_a_process, timed, write
 from tests.benchmarks.scale import Run, batches
-from tests.benchmarks.table import write
 
 RUN = Run("ood_bench", "float16", None, 10**8, 10**6)
 FILES = 10
@@ -43,17 +41,12 @@ def write_rows(folder: Path, run: Run) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    tables = map(pa.table, batches(run))
     each = max(1, run.size // run.batch // FILES)
-    file: Any = None
-    for i, columns in enumerate(batches(run)):
-        table = pa.table(columns)
-        if i % each == 0:
-            if file:
-                file.close()
-            file = pq.ParquetWriter(folder / f"{i // each}.parquet", table.schema)
-        file.write_table(table)
-    if file:
-        file.close()
+    for i, first in enumerate(tables):
+        with pq.ParquetWriter(folder / f"{i}.parquet", first.schema) as file:
+            for table in itertools.chain([first], itertools.islice(tables, each - 1)):  # whose arrays are reused
+                file.write_table(table)
 
 
 def dask(folder: Path) -> tuple[dict[str, Any], int]:
@@ -91,16 +84,8 @@ def duckdb_batches(folder: Path) -> tuple[dict[str, Any], int]:
     import duckdb
 
     duckdb.sql("SET threads = 2")
-    travelled = 0
-
-    def read() -> Iterator[Any]:
-        nonlocal travelled
-        rows = duckdb.sql(f"SELECT predictions, \"references\" FROM '{folder}/*.parquet'")
-        for batch in rows.to_arrow_reader(1_000_000):
-            travelled += batch.nbytes
-            yield batch
-
-    return of_batches(read()), travelled
+    rows = duckdb.sql(f"SELECT predictions, \"references\" FROM '{folder}/*.parquet'")
+    return of_batches(rows.to_arrow_reader(1_000_000), lambda batch: int(batch.nbytes))
 
 
 def polars_groups(folder: Path) -> tuple[dict[str, Any], int]:
@@ -120,21 +105,22 @@ def polars_batches(folder: Path) -> tuple[dict[str, Any], int]:
     """All rows as batches of the streaming engine."""
     import polars as pl
 
-    travelled = 0
+    rows = pl.scan_parquet(f"{folder}/*.parquet").collect_batches(maintain_order=False)
+    return of_batches(rows, lambda batch: int(batch.estimated_size()))
 
-    def read() -> Iterator[Any]:
-        nonlocal travelled
-        for batch in pl.scan_parquet(f"{folder}/*.parquet").collect_batches(maintain_order=False):
-            travelled += batch.estimated_size()
+
+def of_batches(read: Iterable[Any], size: Callable[[Any], int]) -> tuple[dict[str, Any], int]:
+    """The results of batches, and their bytes."""
+    travelled: list[int] = []
+
+    def noted() -> Iterator[Any]:
+        for batch in read:
+            travelled.append(size(batch))
             yield batch
 
-    return of_batches(read()), travelled
-
-
-def of_batches(read: Iterator[Any]) -> dict[str, Any]:
     metric = OODBench(metrics=METRICS)
-    metric.merge(reduce_batches("ood_bench", read, metrics=METRICS))
-    return metric.compute()
+    metric.merge(reduce_batches("ood_bench", noted(), metrics=METRICS))
+    return metric.compute(), sum(travelled)
 
 
 def ray_data(folder: Path) -> tuple[dict[str, Any], int]:
@@ -180,11 +166,7 @@ WORKS: dict[str, tuple[str, Callable[[Path], tuple[dict[str, Any], int]], str]] 
 
 
 class Watched(threading.Thread):
-    """Watches this process and all that it starts.
-
-    largest: the peak of the largest of them, in bytes
-    seconds: of processors that each has taken, by its number
-    """
+    """Watches this process and all that it starts: the largest peak of one, in bytes, and the processors' seconds."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -198,35 +180,22 @@ class Watched(threading.Thread):
 
     def look(self) -> None:
         """Take the peaks of the processes that there are now."""
-        parents, peaks, seconds = {}, {}, {}
-        for status in Path("/proc").glob("[0-9]*/status"):
-            try:
-                lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
-                times = status.with_name("stat").read_text().rpartition(")")[2].split()[11:13]
-            except OSError:  # it has just ended
-                continue
-            number = int(status.parent.name)
-            parents[number] = int(lines["PPid"])
-            peaks[number] = 1024 * int(lines.get("VmHWM", "0").split()[0])
-            seconds[number] = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
-        ours = {number for number in parents if self._is_below(number, parents)}
-        self.largest = max(self.largest, *(peaks[number] for number in ours), 0)
-        self.seconds |= {number: seconds[number] for number in ours}
+        import psutil
 
-    @staticmethod
-    def _is_below(number: int, parents: dict[int, int]) -> bool:
-        while number in parents and number != os.getpid():
-            number = parents[number]
-        return number == os.getpid()
+        here = psutil.Process()
+        for process in (here, *here.children(recursive=True)):
+            with contextlib.suppress(psutil.Error, OSError):  # it has just ended
+                times, status = process.cpu_times(), Path(f"/proc/{process.pid}/status").read_text()
+                self.seconds[process.pid] = times.user + times.system
+                peak = next((line for line in status.splitlines() if line.startswith("VmHWM")), "VmHWM: 0 kB")
+                self.largest = max(self.largest, 1024 * int(peak.split()[1]))
 
 
 def measured(name: str, folder: Path) -> dict[str, Any]:
     """A work, timed and watched in this process."""
     watched = Watched()
     watched.start()
-    start = time.perf_counter()
-    results, travelled = WORKS[name][1](folder)
-    took = time.perf_counter() - start
+    took, (results, travelled) = timed(lambda: WORKS[name][1](folder))
     watched.done.set()
     watched.look()
     cost = {"processors": sum(watched.seconds.values()), "memory": watched.largest, "travelled": travelled}
@@ -241,30 +210,23 @@ def line(title: str, found: dict[str, Any]) -> str:
     return f"| {title} | {took} | {memory} | {travelled} | {found['results']['auroc']!r} |"
 
 
-def main(*, size: int = RUN.size, works: tuple[str, ...] = tuple(WORKS), save: bool = True) -> list[str]:
-    """Write the rows, measure every work that is installed, print the table. Returns its lines."""
+def main() -> None:
+    """Write the rows, measure every work that is installed, print the table and write it."""
     lines, results = list(HEADER), {}
     with tempfile.TemporaryDirectory() as folder:
-        write_rows(Path(folder), replace(RUN, size=size, batch=min(RUN.batch, size)))
-        for name in works:
-            title, _, module = WORKS[name]
+        write_rows(Path(folder), RUN)
+        for name, (title, _, module) in WORKS.items():
             if importlib.util.find_spec(module) is None:
                 print(f"{module} is not installed: make bench-engines")
                 continue
-            command = [sys.executable, "-m", "tests.benchmarks.engines", name, folder]
-            found = json.loads(subprocess.check_output(command).splitlines()[-1])
-            results[name] = found["results"]
-            lines.append(line(title, found))
+            taken = in_a_process("engines", name, folder)
+            results[name] = taken["results"]
+            lines.append(line(title, taken))
             print(lines[-1], flush=True)
     ours = [result for name, result in results.items() if name != "sklearn"]
     assert all(result == ours[0] for result in ours), "the engines differ"
-    if save:
-        write("engines", lines)
-    return lines
+    write("engines", lines)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(measured(sys.argv[1], Path(sys.argv[2]))))
-    else:
-        main()
+    main() if len(sys.argv) == 1 else print(json.dumps(measured(sys.argv[1], Path(sys.argv[2]))))

@@ -1,12 +1,9 @@
-"""Reading detection data, apart from computing on it: COCO's JSON and YOLO's folders, 5,000 images of 100 × 8 boxes.
-
-python -m tests.benchmarks.files    prints the table, and writes it into docs/benchmarks.md
-"""
+"""Reading detection data, apart from computing on it: COCO's JSON and YOLO's folders, 5,000 images of 100 × 8 boxes."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -17,12 +14,10 @@ from pycocotools.coco import COCO
 
 from openworld_metrics import reading, written
 from openworld_metrics.reading import Dataset, Detections
-from tests.benchmarks.measure import best_times
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import Call, Peer, Work
 
 IMAGES, FOUND, TRUE, CLASSES = 5_000, 100, 8, 80
 WIDTH, HEIGHT = 640, 480
-HEADER = ["| work | ours | peer | peer's time |", "|---|---|---|---|"]
 
 
 def made() -> Detections:
@@ -59,8 +54,8 @@ def as_ultralytics(folder: Path) -> list[np.ndarray]:
     return [np.array(rows, dtype=np.float32) for rows in lines]
 
 
-def main() -> None:
-    """Write the files to a temporary folder, read them, and write the table."""
+def works() -> Iterator[Callable[[], Work]]:
+    """Files in a temporary folder, and what reads them."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), made()
         written.write_coco(data.dataset, folder / "instances.json")
@@ -72,7 +67,7 @@ def main() -> None:
         for other in data.dataset.names[1:]:
             (folder / "images" / f"{other}.jpg").write_bytes(picture.read_bytes())
         instances, results = folder / "instances.json", folder / "results.json"
-        works: dict[str, tuple[Callable[[], object], str, Callable[[], object]]] = {
+        table: dict[str, tuple[Call, str, Call]] = {
             f"COCO annotations, {IMAGES:,} × {TRUE} boxes": (
                 lambda: reading.read_coco(instances),
                 "pycocotools COCO",
@@ -94,13 +89,5 @@ def main() -> None:
                 lambda: as_ultralytics(folder / "found"),
             ),
         }
-        lines = list(HEADER)
-        for work, (ours, peer, theirs) in works.items():
-            times, _ = best_times({"ours": ours, "theirs": theirs})
-            lines.append(f"| {work} | {times['ours']:.2f} s | {peer} | {times['theirs']:.2f} s |")
-            print(lines[-1], flush=True)
-    write("files", lines)
-
-
-if __name__ == "__main__":
-    main()
+        for work, (ours, peer, theirs) in table.items():
+            yield lambda: Work(work, ours, None, {peer: Peer(theirs)})  # noqa: B023 (called at once)

@@ -7,11 +7,12 @@ python -m tests.benchmarks.first_call NAME      one process: seconds of its impo
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 
-from tests.benchmarks.table import write
+import numpy as np
+
+from tests.benchmarks.measure import in_a_process, timed, write
 
 NAMES = ("accuracyk", "macro_open_f", "openauc", "ood_bench", "openset_detection", "anomaly_suite")
 SIZE = 2_000_000  # scores
@@ -25,18 +26,12 @@ def measure(name: str) -> dict[str, float]:
     from openworld_metrics.loading import metric_class
 
     imports = time.perf_counter() - start
-    import numpy as np
-
     from tests.benchmarks.growth import WORKS
 
     columns_of, options, _ = WORKS[name]
     columns = columns_of(np.random.default_rng(0), SIZE)
-    times = []
-    for _ in range(2):
-        start = time.perf_counter()
-        metric_class(name)(**options).compute(**columns)
-        times.append(time.perf_counter() - start)
-    return {"imports": imports, "first": times[0], "second": times[1]}
+    first, second = (timed(lambda: metric_class(name)(**options).compute(**columns))[0] for _ in range(2))
+    return {"imports": imports, "first": first, "second": second}
 
 
 def main() -> None:
@@ -46,8 +41,7 @@ def main() -> None:
         "|---|---|---|---|---|",
     ]
     for name in NAMES:
-        command = [sys.executable, "-m", __spec__.name, name]
-        runs = [json.loads(subprocess.check_output(command)) for _ in range(ROUNDS)][1:]
+        runs = [in_a_process("first_call", name) for _ in range(ROUNDS)][1:]
         best = min(runs, key=lambda run: run["imports"] + run["first"] - run["second"])
         once = best["imports"] + best["first"] - best["second"]
         missed = " **missed**" if once > TARGET_S else ""
@@ -58,7 +52,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        print(json.dumps(measure(sys.argv[1])))
-    else:
-        main()
+    main() if len(sys.argv) == 1 else print(json.dumps(measure(sys.argv[1])))

@@ -1,15 +1,14 @@
-"""The GPU path against its peers, timed by CUDA events after a warm-up; for a machine with a CUDA device.
+"""The GPU path against its peers; for a machine with a CUDA device.
 
-python -m tests.benchmarks.gpu           print the table and write it into docs/benchmarks.md
-python -m tests.benchmarks.gpu --smoke   the same calls on small CPU tensors, timed by the clock, and nothing written
+python -m tests.benchmarks.gpu    print the table and write it into docs/benchmarks.md; without a CUDA device, make the
+                                  same calls of small CPU tensors, and write nothing
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,31 +19,18 @@ if not hasattr(np, "trapz"):
 from adeval import EvalAccumulatorCuda
 
 import openworld_metrics
-from tests.benchmarks.table import write
-
-Call = Callable[[], Any]
-ROUNDS = 10
-HEADER = ["| work | ours | peer | peer's time | peer / ours | share of copy bandwidth |", "|---|---|---|---|---|---|"]
+from tests.benchmarks.measure import HEADER, Peer, Work, compare, write
 
 
-class Work(NamedTuple):
-    """Our call and the peers'; data is the tensor that has to be read once."""
-
-    name: str
-    ours: Call
-    peers: dict[str, Call]
-    data: torch.Tensor
-
-
-def works(device: str, scale: int) -> Iterator[Work]:
+def works(device: str, scale: int) -> Iterator[Callable[[], Work]]:
     """The works, at 1/scale of their size; each is made when it is measured."""
     torch.manual_seed(0)
-    yield top_k(device, 1_000_000 // scale, torch.float32)
-    yield top_k(device, 1_000_000 // scale, torch.bfloat16)
-    yield true_class_ranks(device, 1_000_000 // scale)
-    yield out_of_distribution(device, 65_536_000 // scale)
+    yield lambda: top_k(device, 1_000_000 // scale, torch.float32)
+    yield lambda: top_k(device, 1_000_000 // scale, torch.bfloat16)
+    yield lambda: true_class_ranks(device, 1_000_000 // scale)
+    yield lambda: out_of_distribution(device, 65_536_000 // scale)
     if device != "cpu":  # adeval's accumulator needs CUDA
-        yield anomaly_maps(device, 1_000 // scale)
+        yield lambda: anomaly_maps(device, 1_000 // scale)
 
 
 def top_k(device: str, n: int, dtype: torch.dtype) -> Work:
@@ -53,8 +39,12 @@ def top_k(device: str, n: int, dtype: torch.dtype) -> Work:
     return Work(
         f"accuracyk k=1,5; {n:,} × 1,000 {str(dtype).removeprefix('torch.')}",
         lambda: metric.compute(predictions=scores, references=labels),
-        {"torchmetrics multiclass_accuracy, k=5": lambda: multiclass_accuracy(scores, labels, 1000, "micro", 5)},
-        scores,
+        None,
+        {
+            "torchmetrics multiclass_accuracy, k=5": Peer(
+                lambda: multiclass_accuracy(scores, labels, 1000, "micro", 5), 1 / 5
+            )
+        },
     )
 
 
@@ -63,8 +53,8 @@ def true_class_ranks(device: str, n: int) -> Work:
     return Work(
         f"rank of the true class alone; {n:,} × 1,000 float32",
         lambda: openworld_metrics.AUTKC().reduce(scores, labels),
-        {"torch.topk, k=5": lambda: torch.topk(scores, 5, dim=1)},
-        scores,
+        None,
+        {"torch.topk, k=5": Peer(lambda: torch.topk(scores, 5, dim=1))},
     )
 
 
@@ -77,13 +67,12 @@ def out_of_distribution(device: str, n: int) -> Work:
     return Work(
         f"ood_bench auroc and aupr_out; {n:,} pixels",
         lambda: metric.compute(predictions=scores, references=labels),
+        None,
         {
-            "torchmetrics AUROC and AP": lambda: (
-                binary_auroc(scores / 2, long),
-                binary_average_precision(scores / 2, long),
+            "torchmetrics AUROC and AP": Peer(
+                lambda: (binary_auroc(scores / 2, long), binary_average_precision(scores / 2, long)), 1 / 5
             )
         },
-        scores,
     )
 
 
@@ -99,63 +88,28 @@ def anomaly_maps(device: str, n: int) -> Work:
         accumulator.add_image(maps.amax(dim=(1, 2)), masks.any(dim=2).any(dim=1))
         return accumulator.summary()
 
-    name = f"anomaly_suite, everything; {n:,} × 256 × 256"
-    ours = lambda: metric.compute(predictions=maps, references=masks)  # noqa: E731
-    return Work(name, ours, {"adeval EvalAccumulatorCuda (approximate)": by_adeval}, maps)
+    return Work(
+        f"anomaly_suite, everything; {n:,} × 256 × 256",
+        lambda: metric.compute(predictions=maps, references=masks),
+        None,
+        {"adeval EvalAccumulatorCuda": Peer(by_adeval, 1 / 2, approximate=True)},
+    )
 
 
-def seconds(call: Call, device: str) -> float:
-    """Best time of a call after a warm-up."""
-    call()
-    best = float("inf")
-    for _ in range(ROUNDS):
-        if device == "cpu":
-            begin = time.perf_counter()
-            call()
-            best = min(best, time.perf_counter() - begin)
-            continue
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        call()
-        end.record()
+def clock() -> float:
+    """The time at which the device has done all that it was given."""
+    if torch.cuda.is_available():
         torch.cuda.synchronize()
-        best = min(best, start.elapsed_time(end) / 1000)
-    return best
+    return time.perf_counter()
 
 
-def copy_seconds(data: torch.Tensor, device: str) -> float:
-    """Best time of copying a tensor."""
-    other = torch.empty_like(data)
-    return seconds(lambda: other.copy_(data), device)
-
-
-def rows(work: Work, device: str) -> list[str]:
-    """The lines of the table for one work."""
-    read = copy_seconds(work.data, device) / 2  # a copy reads and writes what a metric has to read once
-    ours = seconds(work.ours, device)
-    lines = []
-    for name, call in work.peers.items():
-        theirs = seconds(call, device)
-        cells = f"{1e3 * ours:.2f} ms", name, f"{1e3 * theirs:.2f} ms", f"{theirs / ours:.1f}", f"{read / ours:.0%}"
-        lines.append(f"| {work.name} | {' | '.join(cells)} |")
-    return lines
-
-
-def main(arguments: list[str]) -> int:
-    """Measure all works; returns 2 where there is no CUDA device."""
-    smoke = arguments == ["--smoke"]
-    if not smoke and not torch.cuda.is_available():
-        print("There is no CUDA device here: nothing was measured.", file=sys.stderr)
-        return 2
-    device, lines = "cpu" if smoke else "cuda", list(HEADER)
-    for work in works(device, 500 if smoke else 1):
-        new = rows(work, device)
-        print("\n".join(new), flush=True)
-        lines += new
-    if not smoke:
-        write("gpu", lines, torch.cuda.get_device_name())
-    return 0
+def main() -> None:
+    """Measure all works."""
+    device, scale = ("cuda", 1) if torch.cuda.is_available() else ("cpu", 500)
+    lines, _ = compare(works(device, scale), (), clock)
+    if device == "cuda":
+        write("gpu", [*HEADER, *lines], torch.cuda.get_device_name())
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -1,16 +1,13 @@
 """Time and memory of each metric against the size of its input, each size in a process of its own.
 
-python -m tests.benchmarks.growth               print both tables and write them into docs/benchmarks.md
-python -m tests.benchmarks.growth NAME SIZE     one measurement, as JSON: seconds, the least of user time, the least and
-                                                the most of kernel time, bytes of input, peak extra bytes
+python -m tests.benchmarks.growth               print the table and write it into docs/benchmarks.md
+python -m tests.benchmarks.growth NAME SIZE     one measurement, as JSON: seconds, bytes of input, peak extra bytes
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +16,7 @@ from typing import Any
 import numpy as np
 
 import openworld_metrics
-from tests.benchmarks.measure import ROUNDS, seconds
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import ROUNDS, in_a_process, timed, write
 
 Columns = dict[str, Any]
 KIB = 1024
@@ -75,14 +71,9 @@ SIZES = [6_250_000, 12_500_000, 25_000_000, 50_000_000, 100_000_000]
 
 
 def memory(line: str) -> int:
-    """Bytes of this process by Linux's account: VmRSS are held now, VmHWM were at the peak since `forget_peak`."""
+    """Bytes of this process by Linux's account: VmRSS are held now, VmHWM were at the peak."""
     status = Path("/proc/self/status").read_text()
     return next(int(row.split()[1]) * KIB for row in status.splitlines() if row.startswith(line))
-
-
-def forget_peak() -> None:
-    """Let the peak start anew from what is held now; the making of the data has its own."""
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(name: str, size: int) -> dict[str, float]:
@@ -92,19 +83,14 @@ def measure(name: str, size: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     metric.compute(**columns_of(rng, 2_000_000))
     columns = columns_of(rng, size)
-    forget_peak()
+    Path("/proc/self/clear_refs").write_text("5")  # the making of the data has a peak of its own
     before = memory("VmRSS")
-    times, spent = [seconds(lambda: metric.compute(**columns))], [os.times()]
+    times = [timed(lambda: metric.compute(**columns))[0]]
     extra = memory("VmHWM") - before
-    # a virtual machine's host may take seconds to back new pages, in some computes and not in others
-    for _ in range(ROUNDS):
-        times.append(seconds(lambda: metric.compute(**columns)))
-        spent.append(os.times())
-    user, kernel = ([later[i] - earlier[i] for earlier, later in itertools.pairwise(spent)] for i in (0, 1))
+    times += [timed(lambda: metric.compute(**columns))[0] for _ in range(ROUNDS)]
     scores = columns["open_scores" if "open_scores" in columns else "predictions"]
     held = sum(x.nbytes for x in scores) if isinstance(scores, list) else scores.nbytes
-    cpu = {"user": min(user), "kernel": min(kernel), "kernel_most": max(kernel)}
-    return {"seconds": min(times), **cpu, "scores": held, "extra": extra}
+    return {"seconds": min(times), "scores": held, "extra": extra}
 
 
 def main() -> None:
@@ -114,7 +100,7 @@ def main() -> None:
         "|---|" + "---|" * (len(SIZES) + 2),
     ]
     for name, (_, _, limit) in WORKS.items():
-        runs = [json.loads(subprocess.check_output([sys.executable, "-m", __spec__.name, name, str(s)])) for s in SIZES]
+        runs = [in_a_process("growth", name, size) for size in SIZES]
         times = [run["seconds"] for run in runs]
         growth = max(later / earlier for earlier, later in itertools.pairwise(times))
         share = runs[-1]["extra"] / runs[-1]["scores"]
@@ -127,7 +113,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
-    else:
-        main()
+    main() if len(sys.argv) == 1 else print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))

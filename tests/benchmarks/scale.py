@@ -11,11 +11,10 @@ and compute; what generation takes is told beside them.
 
 from __future__ import annotations
 
+import itertools
 import json
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -26,8 +25,7 @@ import numpy as np
 
 from openworld_metrics.loading import metric_class
 from tests.benchmarks.growth import memory
-from tests.benchmarks.measure import seconds, timed
-from tests.benchmarks.table import write
+from tests.benchmarks.measure import in_a_process, timed, write
 
 SIDE = 256  # of a map
 FACTORS = np.random.default_rng(1).uniform(0.5, 1, 1000).astype(np.float32)
@@ -101,16 +99,9 @@ def batches(run: Run) -> Iterator[dict[str, np.ndarray]]:
 def here(run: Run) -> dict[str, Any]:
     """A metric of this process takes all batches."""
     metric = metric_class(run.metric)(**run.options)
-    generating, took, made = 0.0, 0.0, batches(run)
-    while True:
-        start = time.perf_counter()
-        columns = next(made, None)
-        generating += time.perf_counter() - start
-        if columns is None:
-            break
-        took += seconds(partial(metric.add_batch, **columns))
+    whole, took = timed(lambda: sum(timed(partial(metric.add_batch, **columns))[0] for columns in batches(run)))
     last, results = timed(metric.compute)
-    return {"seconds": took + last, "generating": generating, "results": plain(results), "peaks": [peak()]}
+    return {"seconds": took + last, "generating": whole - took, "results": plain(results), "peaks": [peak()]}
 
 
 def peer(run: Run) -> dict[str, Any]:
@@ -121,7 +112,7 @@ def peer(run: Run) -> dict[str, Any]:
     metric, took = BinaryAUROC(thresholds=200, validate_args=False), 0.0
     for columns in batches(run):
         scores, references = (torch.from_numpy(column).flatten() for column in columns.values())
-        took += seconds(partial(metric.update, scores.float(), references))
+        took += timed(partial(metric.update, scores.float(), references))[0]
     last, auroc = timed(metric.compute)
     return {"seconds": took + last, "results": {AUROC[run.metric]: float(auroc)}, "peaks": [peak()]}
 
@@ -131,16 +122,16 @@ def dask(run: Run, *, processes: bool = True) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    def write_file(path: Path) -> None:
+        tables = map(pa.table, batches(run))
+        first = next(tables)
+        with pq.ParquetWriter(path, first.schema) as file:
+            for table in itertools.chain([first], tables):  # whose arrays are reused
+                file.write_table(table)
+
     with tempfile.TemporaryDirectory() as folder:
-        path, file = Path(folder) / "scores.parquet", None
-        start = time.perf_counter()
-        for columns in batches(run):
-            table = pa.table(columns)
-            file = file or pq.ParquetWriter(path, table.schema)
-            file.write_table(table)
-        if file:
-            file.close()
-        generating = time.perf_counter() - start
+        path = Path(folder) / "scores.parquet"
+        generating, _ = timed(lambda: write_file(path))
         took, (results, workers) = timed(lambda: compute_on_cluster(run, path, processes))
     return {"seconds": took, "generating": generating, "results": plain(results), "peaks": [*workers, peak()]}
 
@@ -171,13 +162,6 @@ def peak() -> int:
 PLACES = {"here": here, "peer": peer, "dask": dask}
 
 
-def measured(run: Run) -> dict[str, Any]:
-    """What a run gives in a process of its own."""
-    command = [sys.executable, "-m", "tests.benchmarks.scale", json.dumps(asdict(run))]
-    returned: dict[str, Any] = json.loads(subprocess.check_output(command))
-    return returned
-
-
 def line(run: Run, ours: dict[str, Any], theirs: dict[str, Any] | None) -> str:
     """The row of the table."""
     errors = [error for key, error in ours["results"].items() if key.endswith("_error")]
@@ -204,7 +188,8 @@ def main(*, smoke: bool = False) -> list[str]:
             ours = dask(run, processes=False) if run.place == "dask" else here(run)
             lines.append(line(run, ours, peer(theirs) if theirs else None))
         else:
-            lines.append(line(run, measured(run), measured(theirs) if theirs else None))
+            returned = [in_a_process("scale", json.dumps(asdict(each))) for each in (run, theirs) if each]
+            lines.append(line(run, returned[0], returned[1] if theirs else None))
         print(lines[-1], flush=True)
     if not smoke:
         write("scale", lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn.metrics as sk
@@ -18,38 +18,14 @@ if not hasattr(np, "trapz"):
 from adeval import auroc_aupr_aupro as adeval_pixel_metrics
 
 import openworld_metrics
-from tests.benchmarks.measure import Call
+from tests.benchmarks.measure import Peer, Work
 from tests.benchmarks.peers import match_by_confidence, match_per_image, sampled_pro, voc_mean_average_precision
 
 Rng = np.random.Generator
 
 
-class Peer(NamedTuple):
-    """A peer's call, the largest share of its time that ours may take, and how far its numbers may be from ours."""
-
-    call: Call
-    target: float
-    numbers: Callable[[Any], list[float]]
-    tolerance: float = 1e-6
-    approximate: bool = False
-
-
-class Work(NamedTuple):
-    """One row group of the table; `data` is read once and sorted once as physical yardsticks."""
-
-    name: str
-    ours: Call
-    numbers: Callable[[dict[str, Any]], list[float]]
-    peers: dict[str, Peer]
-    data: np.ndarray | None = None
-
-
 def values(results: dict[str, Any]) -> list[float]:
-    return [float(value) for value in results.values()]
-
-
-def floats(results: Any) -> list[float]:
-    return [float(value) for value in (results if isinstance(results, (list, tuple)) else [results])]
+    return [*results.values()]
 
 
 def topk(rng: Rng, n: int, classes: int, dtype: str = "float32", sklearn: bool = False) -> Work:
@@ -63,17 +39,15 @@ def topk(rng: Rng, n: int, classes: int, dtype: str = "float32", sklearn: bool =
     # ties, which are many in bfloat16, count otherwise there
     tolerance = 100.0 if dtype == "bfloat16" else 1e-3
     peers = {
-        "XCurve AUTKC": Peer(
-            lambda: AUTKC(tensor, labels, (1, 5, 10)), 0.5 if sklearn else 1.0, lambda r: floats(r), tolerance
-        ),
-        "XCurve TopkAcc": Peer(lambda: TopkAcc(tensor, labels, (1, 5)), 1.0, lambda r: [], tolerance),
+        "XCurve AUTKC": Peer(lambda: AUTKC(tensor, labels, (1, 5, 10)), 0.5 if sklearn else 1.0, list, tolerance),
+        "XCurve TopkAcc": Peer(lambda: TopkAcc(tensor, labels, (1, 5)), 1.0),
     }
     if sklearn:
         peers["scikit-learn top_k_accuracy_score, k=5"] = Peer(
-            lambda: sk.top_k_accuracy_score(references, scores, k=5, labels=np.arange(classes)), 1 / 80, lambda r: []
+            lambda: sk.top_k_accuracy_score(references, scores, k=5, labels=np.arange(classes)), 1 / 80
         )
         peers["torchmetrics multiclass_accuracy, k=5"] = Peer(
-            lambda: multiclass_accuracy(tensor, labels, classes, top_k=5, average="micro"), 1 / 10, lambda r: []
+            lambda: multiclass_accuracy(tensor, labels, classes, top_k=5, average="micro"), 1 / 10
         )
     return Work(
         f"accuracyk k=1,5 and autkc K=1,5,10; {n:,} × {classes:,} {dtype}",
@@ -92,10 +66,10 @@ def ood(rng: Rng, n: int, share: float, target: float) -> Work:
     return Work(
         f"ood_bench, five metrics; {n:,} float32, {share:.0%} OOD",
         lambda: metric.compute(predictions=scores, references=labels),
-        lambda r: [r["auroc"]],
+        lambda r: r["auroc"],
         {
-            "scikit-learn roc_auc_score": Peer(lambda: sk.roc_auc_score(labels, scores), target, floats),
-            "torchmetrics binary_auroc": Peer(lambda: binary_auroc(*tensors), 1 / 5, floats, 1e-3),
+            "scikit-learn roc_auc_score": Peer(lambda: sk.roc_auc_score(labels, scores), target, float),
+            "torchmetrics binary_auroc": Peer(lambda: binary_auroc(*tensors), 1 / 5, float, 1e-3),
         },
         scores,
     )
@@ -139,9 +113,9 @@ def anomaly(rng: Rng, n: int) -> Work:
         lambda: metric.compute(predictions=maps, references=masks),
         lambda r: [r[f"{level}_{name}"] for level in ("image", "pixel") for name in ("auroc", "ap", "aupr", "f1_max")],
         {
-            "scikit-learn and sampled PRO": Peer(by_scikit_learn, 1 / 60, floats),
+            "scikit-learn and sampled PRO": Peer(by_scikit_learn, 1 / 60, list),
             "adeval auroc_aupr_aupro": Peer(
-                lambda: adeval_pixel_metrics(list(maps), list(masks.astype(np.uint8))), 1.0, lambda r: [], 1, True
+                lambda: adeval_pixel_metrics(list(maps), list(masks.astype(np.uint8))), 1.0, approximate=True
             ),
         },
         maps.reshape(-1),
@@ -160,7 +134,7 @@ def open_f(rng: Rng, name: str, theirs: Callable[..., Any]) -> Work:
         lambda: metric.compute(**columns, t_list=t_list),
         lambda r: r[f"{name}_curve"],
         {
-            f"XCurve {theirs.__name__} (the other's name)": Peer(lambda: theirs(*arrays, t_list), 1 / 50, floats),
+            f"XCurve {theirs.__name__} (the other's name)": Peer(lambda: theirs(*arrays, t_list), 1 / 50, list),
         },
     )
 
@@ -175,8 +149,8 @@ def open_f_sweep(rng: Rng, name: str) -> Work:
     return Work(
         f"{name}; 20,000 × 100, every distinct threshold",
         lambda: metric.compute(**columns),
-        lambda r: [],
-        {"ours, 99 thresholds": Peer(lambda: metric.compute(**columns, t_list=t_list), 3.0, lambda r: [])},
+        None,
+        {"ours, 99 thresholds": Peer(lambda: metric.compute(**columns, t_list=t_list), 3.0)},
     )
 
 
@@ -193,8 +167,8 @@ def open_f_float64(rng: Rng, name: str) -> Work:
     return Work(
         f"{name}; 10,000,000 float64, every distinct threshold",
         lambda: call(double),
-        lambda r: [],
-        {"ours, float32": Peer(lambda: call(single), 2.0, lambda r: [])},
+        None,
+        {"ours, float32": Peer(lambda: call(single), 2.0)},
         double,
     )
 
@@ -207,8 +181,8 @@ def open_auc(rng: Rng) -> Work:
     return Work(
         "openauc; 1,000,000 + 1,000,000",
         lambda: metric.compute(**dict(zip(names, arrays))),
-        lambda r: [r["openauc"]],
-        {"XCurve OpenAUC": Peer(lambda: OpenAUC(*arrays), 1 / 10, floats)},
+        lambda r: r["openauc"],
+        {"XCurve OpenAUC": Peer(lambda: OpenAUC(*arrays), 1 / 10, float)},
         np.concatenate(arrays[:2]),
     )
 
@@ -220,35 +194,22 @@ def detection(rng: Rng, images: int, found: int, true: int, way: str = "ow-dln, 
     return Work(
         f"openset_detection; {way}; {images:,} × {found:,} × {true:,} boxes",
         lambda: metric.compute(predictions=predictions, references=references),
-        lambda r: [float(r[number])],
-        {
-            "NumPy, image by image": Peer(
-                lambda: peer(predictions, references, range(5)), 1 / 4, lambda r: [float(r)], 1e-12
-            )
-        },
+        lambda r: r[number],
+        {"NumPy, image by image": Peer(lambda: peer(predictions, references, range(5)), 1 / 4, float, 1e-12)},
     )
 
 
 def errors_of_detection(rng: Rng, images: int, found: int, true: int, protocol: str) -> Work:
     predictions, references = boxes_of_images(rng, images, found, true)
-    plain, metric = (
-        openworld_metrics.load(
-            "openset_detection",
-            known_classes=range(5),
-            unknown_class_id=7,
-            protocol=protocol,
-            recall_level=None,
-            errors=errors,
-        )
-        for errors in (False, True)
-    )
+    options: dict[str, Any] = dict(known_classes=range(5), unknown_class_id=7, protocol=protocol, recall_level=None)
+    plain, metric = (openworld_metrics.load("openset_detection", **options, errors=errors) for errors in (False, True))
     without = Peer(
-        lambda: plain.compute(predictions=predictions, references=references), 3, lambda r: [r["U-Recall"]], 0.0
+        lambda: plain.compute(predictions=predictions, references=references), 3, lambda r: r["U-Recall"], 0.0
     )
     return Work(
         f"openset_detection; {protocol}, errors; {images:,} × {found:,} × {true:,} boxes",
         lambda: metric.compute(predictions=predictions, references=references),
-        lambda r: [r["U-Recall"]],
+        lambda r: r["U-Recall"],
         {"without errors": without},
     )
 
@@ -270,7 +231,7 @@ DETECTION: dict[str, tuple[dict[str, Any], str, Callable[..., float]]] = {
 }
 
 
-def all_works() -> Iterator[Callable[[], Work]]:
+def works() -> Iterator[Callable[[], Work]]:
     """The rows, each made when it is measured, so that one at a time is in memory."""
     rng = np.random.default_rng(0)
     yield lambda: topk(rng, 50_000, 1_000, sklearn=True)

@@ -6,7 +6,6 @@ import csv
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -98,18 +97,21 @@ def test_the_numbers(name: str) -> None:
     assert f"| {results['near']:.4f} | {results['far']:.4f} |" in CARD
 
 
-def test_the_commands_of_the_card(tmp_path: Path) -> None:
+def test_the_commands_of_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Run in a copy of the folder, as the data set on the Hub is; what they print is on the page."""
     shutil.copytree(FOLDER, tmp_path / "open-digits")
     (tmp_path / "my-model").mkdir()
+    monkeypatch.chdir(tmp_path / "open-digits")
     printed = []
     for language, text in FENCE.findall(CARD):
         for command in commands(text) if language == "sh" else ():
             program, *arguments = shlex.split(command)
             if program == "python":
-                run = [sys.executable, *arguments]
-                done = subprocess.run(run, cwd=tmp_path / "open-digits", capture_output=True, text=True, check=True)
-                printed.append(done.stdout)
+                monkeypatch.setattr(sys, "argv", arguments)
+                runpy.run_path(arguments[0], run_name="__main__")
+                printed.append(capsys.readouterr().out)
     assert printed[0] in CARD
     entries = yaml.safe_load((tmp_path / "my-model" / ".eval_results" / "open-digits.yaml").read_text())
     assert [entry["dataset"] for entry in entries] == [{"id": "ORG/open-digits", "task_id": x} for x in ("near", "far")]

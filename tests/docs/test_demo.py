@@ -1,4 +1,4 @@
-"""The demo: its numbers make sense, agree with scikit-learn's and with the curves that it draws."""
+"""The demo: its numbers make sense, agree with scikit-learn's, and its pictures are of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import openworld_metrics
-from demo import compute, curves, detection, report, table
+from demo import compute, detection, report, table
 
 
 @pytest.fixture(scope="module")
@@ -99,23 +99,17 @@ def test_true_boxes_do_not_overlap(results: compute.Results) -> None:
         assert not openworld_metrics.box_iou(boxes[first, :4], boxes[second, :4]).any()
 
 
-def test_the_curves_are_those_of_the_numbers(results: compute.Results) -> None:
-    digits, metrics = results.digits, results.metrics
-    roc = curves.roc(curves.open_set_counts(digits))
-    assert curves.area(roc) == pytest.approx(metrics["ood_bench"]["auroc"])
-    assert curves.area(curves.correct_classification(digits)) == pytest.approx(metrics["openauc"]["openauc"])
-    overlap = curves.region_overlap(results.anomalies)
-    for limit in (0.3, 0.1, 0.05, 0.01):
-        expected = metrics["anomaly_suite"][f"aupro@{limit}"]
-        assert curves.area(curves.cut(overlap, limit)) / limit == pytest.approx(expected)
-
-
-def test_the_figure(results: compute.Results, tmp_path: Path) -> None:
-    path = tmp_path / "report.png"
-    report.draw(results, path)
-    pixels = imread(path)
-    height, width = pixels.shape[:2]
-    assert height >= 1000
-    assert width >= 1000
-    assert 100_000 < path.stat().st_size < 2_000_000
+def test_the_pictures(results: compute.Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the metrics are of the same numbers; faces/test_plot.py looks at how they are drawn."""
+    drawn = {}
+    monkeypatch.setattr(report, "draw_answer", lambda answer, path: drawn.update({path.name: answer}))
+    monkeypatch.setattr(report, "_DPI", 40)
+    report.draw(results, tmp_path)
+    assert [*drawn] == [f"{name}.png" for name in results.metrics]
+    for name, values in results.metrics.items():
+        answer = drawn[f"{name}.png"]
+        assert answer.figures
+        assert {each.key: each.value for each in answer.numbers[""]}.items() <= values.items()
+    pixels = imread(tmp_path / "examples.png")
+    assert pixels.shape[:2] == tuple(int(40 * side) for side in reversed(report._SIZE))
     assert pixels[..., :3].std() > 0.1  # not blank

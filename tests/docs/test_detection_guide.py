@@ -3,59 +3,68 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import runpy
+import shlex
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from demo import detection_files
+from tests.conftest import Run
+from tests.docs.blocks import PAGES, commands
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "guides" / "detection.md").read_text(encoding="utf-8")
-COMMANDS, SCRIPT = (re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL)[0] for kind in ("sh", "python"))
+PAGE = PAGES["docs/guides/detection.md"].read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where demo/pasted-digits is, and the commands and the script have run."""
-    folder = tmp_path_factory.mktemp("readme")
-    detection_files.main(folder / "demo" / "pasted-digits")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder demo/pasted-digits, where the commands and the script run."""
+    folder = tmp_path_factory.mktemp("digits")
+    detection_files.main(folder)
     return folder
 
 
-def test_the_guide_runs(folder: Path) -> None:
-    here = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": os.pathsep.join([here, os.environ["PATH"]])}
-    run = subprocess.run(
-        ["bash", "-e", "-c", COMMANDS], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert (run.returncode, run.stderr) == (0, "")
-    first, second, owod = map(json.loads, run.stdout.splitlines())
-    assert first["openset_metrics"]["total_known"] + first["openset_metrics"]["total_unknown"] == 480
-    assert 0.5 < first["openset_metrics"]["U-Recall"] < 1
-    assert 0.5 < first["standard_metrics"]["mAP50-95"] < first["standard_metrics"]["mAP50"] < 1
-    assert first["standard_metrics"] == second["standard_metrics"] == owod["standard_metrics"]
+def output_of(block: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a block prints as a script of its own."""
+    (folder / "block.py").write_text(block, encoding="utf-8")
+    capsys.readouterr()
+    runpy.run_path(str(folder / "block.py"), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def test_the_guide_runs(digits: Path, run: Run, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.chdir(digits)
+    first, *others = commands(blocks("sh")[0])
+    assert first == "cd demo/pasted-digits"
+    printed = []
+    for command in others:
+        code, output, errors = run(*shlex.split(command)[1:])
+        assert (code, errors) == (0, "")
+        printed.append(json.loads(output))
+    plain, saved, owod = printed
+    assert plain["openset_metrics"]["total_known"] + plain["openset_metrics"]["total_unknown"] == 480
+    assert 0.5 < plain["openset_metrics"]["U-Recall"] < 1
+    assert 0.5 < plain["standard_metrics"]["mAP50-95"] < plain["standard_metrics"]["mAP50"] < 1
+    assert plain["standard_metrics"] == saved["standard_metrics"] == owod["standard_metrics"]
     assert "U-AP" in owod["openset_metrics"]
-    digits = folder / "demo" / "pasted-digits"
-    assert json.loads((digits / "results.json").read_text()) == second
+    assert json.loads((digits / "results.json").read_text()) == saved
     assert (digits / "report" / "index.html").read_text().count("<img") > 24
-
-    script = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=digits, capture_output=True, text=True, timeout=300, check=True
-    )
-    numbers = first["openset_metrics"]["U-Recall"], first["standard_metrics"]["mAP50"]
-    assert script.stdout.split() == [str(number) for number in numbers]
+    numbers = plain["openset_metrics"]["U-Recall"], plain["standard_metrics"]["mAP50"]
+    assert output_of(blocks("python")[0], digits, capfd).split() == [str(number) for number in numbers]
 
 
-def test_the_files_hold_what_the_demo_computes(folder: Path) -> None:
+def test_the_files_hold_what_the_demo_computes(digits: Path) -> None:
     from demo.detection import detect_digits
     from demo.digits import NUM_KNOWN, recognise_digits
     from openworld_metrics import load, reading, suites
 
-    digits = folder / "demo" / "pasted-digits"
     read = reading.read_detections(digits / "predictions", digits / "data.yaml", unknown_class_id=999)
     found = detect_digits(recognise_digits())
     metric = load("openset_detection", known_classes=range(NUM_KNOWN))
@@ -63,14 +72,9 @@ def test_the_files_hold_what_the_demo_computes(folder: Path) -> None:
     assert suites.openset_metrics(read, known_classes=range(NUM_KNOWN), unknown_class_id=999) == expected
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL)
-
-
-def test_the_example_of_errors() -> None:
+def test_the_example_of_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = (block for block in blocks("python") if "errors=True" in block)
-    run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=100, check=True)
-    assert run.stdout == "0.5 0.5\n"
+    assert output_of(block, tmp_path, capsys) == "0.5 0.5\n"
     assert block.endswith("# 0.5 0.5\n")
 
 
@@ -95,13 +99,11 @@ def test_the_four_tasks(tmp_path: Path) -> None:
     assert [len(line.split(",")) for line in lists.splitlines()] == [19, 21, 20, 20]
 
 
-def test_scores_of_boxes(tmp_path: Path) -> None:
+def test_scores_of_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = (block for block in blocks("python") if "OODBench" in block)
+    monkeypatch.chdir(tmp_path)
     known, ood = [0.9, 0.8, 0.7, 0.6, 0.1], [0.65, 0.3, 0.2]
     for name, scores in (("known", known), ("ood", ood)):
-        (tmp_path / f"{name}_results.json").write_text(json.dumps([{"score": score} for score in scores]))
-    run = subprocess.run(
-        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True
-    )
+        Path(f"{name}_results.json").write_text(json.dumps([{"score": score} for score in scores]))
     # of the boxes from 0.25 up, 0.65 lies above the lowest known one; it loses to 3 of 4, and 0.3 to all
-    assert run.stdout == f"{ {'auroc': 7 / 8, 'fnr95tnr': 1 / 2} }\n"
+    assert output_of(block, tmp_path, capsys) == f"{ {'auroc': 7 / 8, 'fnr95tnr': 1 / 2} }\n"

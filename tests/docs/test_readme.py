@@ -24,6 +24,7 @@ import pytest
 from tests.command.terminal import on_terminal
 from tests.docs.blocks import PAGES, ROOT, Step, commands, modules, steps
 from tests.docs.test_doctests import run_examples
+from tests.served import free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 OWN_TEST = {"docs/guides/detection.md", "docs/guides/machines.md", "docs/guides/training.md"}
@@ -137,8 +138,9 @@ def _run_script(step: Step, script: Path, capfd: Any) -> None:
     capfd.readouterr()
     if "dist.init_process_group" in step.text:
         script.write_text(step.text + NO_THREAD_LEFT)
-        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-        ended = subprocess.run([*torchrun, str(script)], timeout=300, check=False)
+        # the only process of its group; tests/integrations/test_torchrun.py has several
+        group = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        ended = subprocess.run([sys.executable, str(script)], env={**os.environ, **group}, timeout=300, check=False)
         assert ended.returncode == 0, "".join(capfd.readouterr())
     else:
         script.write_text(step.text)
@@ -152,10 +154,8 @@ def _run_commands(step: Step, folder: Path, run: Any) -> None:
     for command in commands(step.text):
         program, *arguments = shlex.split(command)
         if "|" in arguments:
-            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-            subprocess.run(
-                ["bash", "-e", "-o", "pipefail", "-c", command], check=True, env={**os.environ, "PATH": path}
-            )
+            for call in _through_a_shell(command, folder):
+                assert run(*call)[0] == 0
             continue
         if arguments[:1] == ["serve"]:  # tests/command/test_serve.py serves a page
             continue
@@ -170,6 +170,20 @@ def _run_commands(step: Step, folder: Path, run: Any) -> None:
             code, _, errors = run(*arguments)
             notes = re.findall(r"^openworld-metrics: note: conf of .*\n", errors, re.MULTILINE)  # of OpenOOD's files
             assert (code, errors) == (0, "".join(notes)), errors
+
+
+def _through_a_shell(command: str, folder: Path) -> list[list[str]]:
+    """Run a command by bash; the calls of the package that xargs would start are returned, to be run in process."""
+    place, calls = Path(sys.executable).parent, folder / "calls"
+    calls.write_text("")
+    if "xargs" in command:
+        place = folder / "bin"
+        place.mkdir()
+        (place / "openworld-metrics").write_text('#!/bin/sh\nprintf "%s\\n" "$@" "" >> calls\n')
+        (place / "openworld-metrics").chmod(0o755)
+    path = os.pathsep.join([str(place), os.environ["PATH"]])
+    subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], check=True, env={**os.environ, "PATH": path})
+    return [call.splitlines() for call in calls.read_text().split("\n\n") if call]
 
 
 def test_the_guides_show_all_ways_of_training() -> None:

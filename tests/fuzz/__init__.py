@@ -10,6 +10,5 @@ is not damaged, and has to be taken. An input follows from its target and a numb
     python -m tests.fuzz TARGET NUMBER        one input again, with its traceback; it lies in tests/fuzz/found/
 
 Targets (table.py) run in a process of their own (worker.py), whose memory is bounded and which is started anew when it
-dies or hangs (runs.py). A disk that fails, and processes that die, for tests/cluster/test_faults.py: disk.py and
-rounds.py.
+dies or hangs. A disk that fails, and processes that die, for tests/cluster/test_faults.py: disk.py and rounds.py.
 """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
-import os
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -22,23 +23,30 @@ from openworld_metrics.reading.tables import files as readers
 from tests import cases
 from tests.detection import scenes
 from tests.fuzz import boxes
-from tests.fuzz.contents import ENDINGS, content, damaged_content
-from tests.fuzz.damage import NUMERALS, WORDS, damaged, damaged_bytes_of, damaged_text
-from tests.fuzz.engine import BrokenError, Case, Files, Target, calls, check_files, write_files
+from tests.fuzz.contents import ENDINGS, Files, content
+from tests.fuzz.damage import NUMERALS, WORDS, damaged_bytes_of, damaged_text
+from tests.fuzz.engine import BrokenError, Case, Input, Target, calls
 
 LINE = 500  # characters that an error may have
-WRITTEN = ("saved", "plotted", "reported")  # what the arguments name to write to, and nothing else
+BEFORE = "what was there before"
+WRITTEN = ("saved", "plotted", "reported", "index.html")  # what the arguments name to write to, and nothing else
+_PLACES = (
+    *("saved.json", "saved.txt", "saved/x.json", "saved", "nowhere/saved.json", "plotted.png", "plotted.svg"),
+    *("plotted.x", "plotted/x.png", "reported", "predictions.npy", "-", "nowhere.csv", ".", "data.yaml", "images"),
+)
+_OPTIONS = tuple(dict.fromkeys(key for name in METRICS for key in metric_class(name).options))
+_VALUES = ("", "1", "0", "-1", "1,2", "(1,", "[]", "{}", "None", "true", "lambda: 0", "__import__('os')", "1e400")
+_KNOWN = (
+    *("--predictions", "--references", "--open-scores", "--open-labels", "--image-scores", "--image-labels"),
+    *("--option", "--save", "--plot", "-h", "--help", "--version", "--", "-x", "--no-such", "list", "describe"),
+    *("compute", "detect", "compare", "openauc", "--images", "--model", "--data", "--split", "--known-classes"),
+    *("--unknown-id", "--names", "--conf", "--iou-threshold", "--iou", "--protocol", "--matching", "--per-class"),
+    *("--previously-known", "--standard", "--no-standard", "--voc-from-zero", "--report", "-1", "cat", "7", "owod"),
+    *("--confidence-level", "--random-state", "nan", "-0.5", "1e999"),
+)
 
 
-class Call(NamedTuple):
-    """Files, arguments and standard input of a command."""
-
-    files: Files
-    arguments: list[str]
-    stdin: bytes
-
-
-def make_compute(rng: Random) -> Call:
+def make_compute(rng: Random) -> Input:
     """A metric of a random case, its columns in files of any format, one of them on standard input now and then."""
     name = rng.choice(METRICS)
     columns, options = cases.draw(name, rng.randrange(1 << 30))
@@ -47,194 +55,82 @@ def make_compute(rng: Random) -> Call:
     for key, column in columns.items():
         flat = isinstance(column, np.ndarray) and column.ndim < 3 and column.shape[-1] > 1
         ending = rng.choice(ENDINGS if flat else ("json", "parquet"))
-        file = f"{key}.{ending}"
-        place = file
+        place = f"{key}.{ending}"
+        table = {key: column if ending not in ("json", "parquet") else cases.as_lists(column)}
+        if ending == "csv" and column.ndim > 1:  # a column each
+            table = {f"class {i}": column[:, i] for i in range(column.shape[1])}
         if not stdin and rng.random() < 0.1:
             place, stdin = "-", json.dumps(cases.as_lists(column)).encode()
-        elif ending in ("json", "parquet"):
-            files[file] = _lists(ending, key, column)
         else:
-            files[file] = content(rng, ending, _flat(ending, key, column))
-            place += "" if ending in ("npy",) or column.ndim == 1 else f":{','.join(_flat(ending, key, column))}"
+            files[place] = json.dumps(table).encode() if ending == "json" else content(rng, ending, table)
+            place += f":{','.join(table)}" if ending not in ("npy", "json", "parquet") and column.ndim > 1 else ""
         arguments += [f"--{key.replace('_', '-')}", place]
     for key, value in options.items():
-        arguments += ["--option", f"{key}={option_text(value)}"]
+        arguments += ["--option", f"{key}={_text(value)}"]
     if rng.random() < 0.2:
-        files["saved.json"] = b"what was there before"
+        files["saved.json"] = BEFORE.encode()
         arguments += ["--save", "saved.json"]
-    return Call(files, arguments, stdin)
+    return Input(files, {"arguments": arguments, "stdin": stdin})
 
 
-def option_text(value: Any) -> str:
-    return str(value if not isinstance(value, np.generic) else value.item())
+def _text(value: Any) -> str:
+    return str(value.item() if isinstance(value, np.generic) else value)
 
 
-def _flat(ending: str, key: str, column: np.ndarray) -> dict[str, np.ndarray]:
-    """A column as a file has it: a matrix is a column each in .csv, and one array elsewhere."""
-    if column.ndim == 1 or ending in ("npy", "npz", "pt"):
-        return {key: column}
-    return {f"class {i}": column[:, i] for i in range(column.shape[1])}
-
-
-def _lists(ending: str, key: str, column: Any) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    lists = cases.as_lists(column)
-    if ending == "json":
-        return json.dumps({key: lists}).encode()
-    buffer = io.BytesIO()
-    pq.write_table(pa.table({key: pa.array(lists)}), buffer, row_group_size=7)
-    return buffer.getvalue()
-
-
-def damage_compute(rng: Random, value: Call) -> Call:
-    """Something wrong with a file, an argument, or standard input."""
-    way = rng.random()
-    if way < 0.6 and value.files:
-        file = rng.choice([*value.files])
-        data = value.files[file]
-        ending = file.rpartition(".")[2]
-        return value._replace(files={**value.files, file: damaged_content(rng, ending, data) if data else b""})
-    if way < 0.7:
-        text = value.stdin or b"[1, 0]"
-        odd = damaged_bytes_of(rng, text.decode()) if rng.random() < 0.7 else damaged(rng, text)
-        return value._replace(stdin=odd, arguments=_with(rng, value.arguments, "-"))
-    return value._replace(arguments=other_arguments(rng, value.arguments, _COMPUTE))
-
-
-def _with(rng: Random, arguments: list[str], place: str) -> list[str]:
-    """The arguments with one of the files replaced."""
-    places = [i for i, word in enumerate(arguments) if "." in word and i > 2 and not word.startswith("saved")]
-    return [place if places and i == places[0] else word for i, word in enumerate(arguments)]
-
-
-_COMPUTE = (
-    *(
-        "--predictions",
-        "--references",
-        "--open-scores",
-        "--open-labels",
-        "--image-scores",
-        "--image-labels",
-        "--option",
-    ),
-    *(
-        "--save",
-        "--plot",
-        "-h",
-        "--help",
-        "--version",
-        "--",
-        "-x",
-        "--no-such",
-        "list",
-        "describe",
-        "compute",
-        "detect",
-    ),
-    *("saved.json", "saved.txt", "plotted.png", "plotted.svg", "predictions.npy", "-", "nowhere.csv", ".", "openauc"),
-)
-_OPTIONS = tuple(dict.fromkeys(key for name in METRICS for key in metric_class(name).options))
-_VALUES = (
-    "",
-    "1",
-    "0",
-    "-1",
-    "1,2",
-    "(1,",
-    "[]",
-    "{}",
-    "None",
-    "true",
-    "lambda: 0",
-    "__import__('os')",
-    "9" * 5000,
-    "1e400",
-)
-
-
-def other_arguments(rng: Random, arguments: list[str], known: tuple[str, ...]) -> list[str]:
-    """One or two words more, less, others or in other places."""
-    words = [*arguments]
-    for _ in range(rng.choice((1, 1, 2))):
-        i, way = rng.randrange(len(words)) if words else 0, rng.random()
-        if way < 0.3:
-            key = rng.choice(_OPTIONS)
-            words += ["--option", f"{key}={rng.choice((*_VALUES, *NUMERALS, *WORDS))}"]
-        elif way < 0.5:
-            words.insert(i, rng.choice(known))
-        elif way < 0.6 and words:
-            del words[i]
-        elif way < 0.8 and words:
-            words[i] = _harmless(damaged_text(rng, words[i]))
-        elif way < 0.9:
-            words += ["--save", rng.choice(("saved.json", "saved.txt", "saved/x.json", "saved", "nowhere/saved.json"))]
-        else:
-            words += ["--plot", rng.choice(("plotted.png", "plotted.svg", "plotted.x", "plotted/x.png"))]
-    # an operating system takes no word with a NUL
-    return [word.replace("\x00", "\x01") for word in words]
-
-
-def _harmless(word: str) -> str:
-    """No place beyond the folder: an argument may name a file to write to."""
-    return word.replace("/", "|").replace("..", ":")
-
-
-def make_detect(rng: Random) -> Call:
+def make_detect(rng: Random) -> Input:
     """A data set and predictions, in any format."""
-    found = boxes.data_set(rng.choice([*scenes.WRITERS]), rng.randrange(boxes.POOL))
-    arguments = ["detect", "--predictions", found.predictions, "--references", found.references]
+    drawn = boxes.data_set(rng.choice([*scenes.WRITERS]), rng.randrange(boxes.POOL))
+    arguments = ["detect", "--predictions", drawn.values["predictions"], "--references", drawn.values["references"]]
     arguments += ["--known-classes", "0", "1", "2", "--unknown-id", str(scenes.UNKNOWN_ID)]
-    if "classes" in found.options:
+    if "classes" in drawn.values["options"]:
         arguments += ["--names", *scenes.NAMES.values()]
     more: tuple[list[str], ...] = (
-        *(
-            [],
-            [],
-            ["--per-class"],
-            ["--no-standard"],
-            ["--protocol", "owod", "--option", "recall_level=None"],
-            ["--matching", "confidence"],
-        ),
+        *([], [], ["--per-class"], ["--no-standard"], ["--protocol", "owod", "--option", "recall_level=None"]),
         *(["--save", "saved.json", "--save", "saved.txt"], ["--conf", "0.5"], ["--report", "reported"]),
+        ["--matching", "confidence"],
     )
-    return Call(found.files, [*arguments, *rng.choice(more)], b"")
+    return Input(drawn.files, {"arguments": [*arguments, *rng.choice(more)], "stdin": b""})
 
 
-_DETECT = (
-    *("--predictions", "--references", "--images", "--model", "--data", "--split", "--known-classes", "--unknown-id"),
-    *("--names", "--conf", "--iou-threshold", "--iou", "--protocol", "--matching", "--previously-known", "--per-class"),
-    *("--standard", "--no-standard", "--voc-from-zero", "--option", "--save", "--report", "-h", "--", "-1", "cat", "7"),
-    *("saved.json", "reported", "images", "labels", "data.yaml", "nan", "-0.5", "2", "owod", "1e999", "9" * 30),
-)
+def damage(rng: Random, value: Input) -> Input:
+    """Something wrong with a file, an argument, or standard input."""
+    arguments, stdin, way = value.values["arguments"], value.values["stdin"], rng.random()
+    if way < 0.55 and value.files:
+        return value._replace(files=boxes.damaged_texts(rng, value.files))
+    if way < 0.6:
+        stdin = damaged_bytes_of(rng, (stdin or b"[1, 0]").decode())
+        return value.with_value(stdin=stdin, arguments=[*arguments[:3], "-", *arguments[4:]])
+    words = [*arguments]
+    for _ in range(rng.choice((1, 1, 2))):
+        i, way = rng.randrange(len(words)), rng.random()
+        if way < 0.3:
+            words += ["--option", f"{rng.choice(_OPTIONS)}={rng.choice((*_VALUES, *NUMERALS, *WORDS))}"]
+        elif way < 0.55:
+            words.insert(i, rng.choice((*_KNOWN, *_PLACES)))
+        elif way < 0.6 and len(words) > 1:
+            del words[i]
+        elif way < 0.8:  # no place beyond the folder: an argument may name a file to write to
+            words[i] = damaged_text(rng, words[i]).replace("/", "|").replace("..", ":")
+        else:
+            words += [rng.choice(("--save", "--plot", "--report")), rng.choice(_PLACES)]
+    # an operating system takes no word with a NUL
+    return value.with_value(arguments=[word.replace("\x00", "\x01") for word in words])
 
 
-def damage_detect(rng: Random, value: Call) -> Call:
-    """Something wrong with a file, or with an argument."""
-    if rng.random() < 0.5:
-        data = boxes.DataSet(value.files, "", "", {})
-        return value._replace(files=boxes.damage("", rng, data).files)
-    return value._replace(arguments=other_arguments(rng, value.arguments, _DETECT))
-
-
-def run(case: Case) -> None:
+def run(case: Case) -> tuple[str, ...]:
     """Run the command in the folder of its files."""
-    value: Call = case.value
-    try:
-        write_files(value.files, case.folder)
-    except OSError:  # no file can have such a name
-        return
-    clear = getattr(getattr(readers, "_standard_input", None), "cache_clear", lambda: None)
-    clear()
-    code, output, errors = _in_folder(case, value)
+    arguments, stdin = case.values["arguments"], case.values["stdin"]
+    getattr(getattr(readers, "_standard_input", None), "cache_clear", lambda: None)()
+    there = {path.as_posix() for path in Path().rglob("*")}
+    code, output, errors = _run(arguments, stdin)
     calls["refused" if code else "taken"] += 1
     lines = errors.splitlines()
+    refusals = [line for line in lines if not line.startswith("openworld-metrics: note: ")]
     if code not in (0, 2):
         raise BrokenError(f"exit code {code}", errors)
     if code == 2 and case.whole:
         raise BrokenError("refused a valid input", errors)
-    if code == 2 and (len(lines) != 1 or not errors.endswith("\n")):
+    if code == 2 and (len(refusals) != 1 or not errors.endswith("\n")):
         raise BrokenError("an error is not one line", errors)
     if any(not line.startswith("openworld-metrics: ") for line in lines):
         raise BrokenError("something else is on standard error", errors)
@@ -244,28 +140,23 @@ def run(case: Case) -> None:
         raise BrokenError("a line has control characters", repr(errors))
     if code == 0 and output.startswith("{"):
         json.loads(output, parse_constant=_no_json)
-    named = {
-        word for option, word in zip(value.arguments, value.arguments[1:]) if option in ("--save", "--plot", "--report")
-    }
-    check_files(value.files, case.folder, (*WRITTEN, *(named - value.files.keys() - {""})))
-    saved = case.folder / "saved.json"
-    if saved.is_file() and (content := saved.read_bytes()) != value.files.get("saved.json"):
-        json.loads(content.decode(), parse_constant=_no_json)
+    saved = Path("saved.json")
+    if saved.is_file() and (text := saved.read_text(encoding="utf-8")) != BEFORE:
+        json.loads(text, parse_constant=_no_json)
+    places = {word for option, word in itertools.pairwise(arguments) if option in ("--save", "--plot", "--report")}
+    return (*WRITTEN, *(places - there - {""}))
 
 
 def _no_json(name: str) -> None:
     raise BrokenError(f"{name} among the results")
 
 
-def _in_folder(case: Case, value: Call) -> tuple[int, str, str]:
+def _run(arguments: list[str], stdin: bytes) -> tuple[int, str, str]:
     """Exit code, standard output and standard error."""
     output, errors = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace") for _ in range(2))
-    stdin = io.TextIOWrapper(io.BytesIO(value.stdin), encoding="utf-8")
-    here = os.getcwd()
-    os.chdir(case.folder)
     with (
-        mock.patch.object(sys, "argv", ["openworld-metrics", *value.arguments]),
-        mock.patch.object(sys, "stdin", stdin),
+        mock.patch.object(sys, "argv", ["openworld-metrics", *arguments]),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")),
         contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),
         warnings.catch_warnings(),
@@ -280,17 +171,14 @@ def _in_folder(case: Case, value: Call) -> tuple[int, str, str]:
             code = exit_.code if isinstance(exit_.code, int) else 0 if exit_.code is None else 1
         except BaseException:
             raise BrokenError("a traceback", traceback.format_exc()) from None
-        finally:
-            os.chdir(here)
     texts = []
     for stream in (output, errors):
-        stream.flush()
-        stream.seek(0)
+        stream.seek(0)  # which flushes
         texts.append(stream.read())
     return code, texts[0], texts[1]
 
 
-TARGETS = [
-    Target("command compute", make_compute, damage_compute, run),
-    Target("command detect", make_detect, damage_detect, run),
-]
+TARGETS = {
+    "command compute": Target(make_compute, run, damage),
+    "command detect": Target(make_detect, run, damage),
+}

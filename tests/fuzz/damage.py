@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 
 MAX_BYTES = 200_000
@@ -46,35 +46,18 @@ def damaged_bytes_of(rng: Random, text: str) -> bytes:
 
 def _flip(rng: Random, data: bytes) -> bytes:
     changed = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 16))):
-        if changed:
-            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    for _ in range(rng.choice((1, 1, 2, 16)) if data else 0):
+        changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
     return bytes(changed)
 
 
-def _cut_off(rng: Random, data: bytes) -> bytes:
-    return data[: rng.randrange(len(data) + 1)]
-
-
-def _cut_out(rng: Random, data: bytes) -> bytes:
-    start, stop = _part(rng, data)
-    return data[:start] + data[stop:]
-
-
-def _copy_over(rng: Random, data: bytes) -> bytes:
-    start, stop = _part(rng, data)
-    place = rng.randrange(len(data) + 1)
-    return data[:place] + data[start:stop] + data[place + stop - start :]
-
-
-def _repeat(rng: Random, data: bytes) -> bytes:
-    start, stop = _part(rng, data)
-    return data[:stop] + data[start:stop] * rng.choice((1, 2, 50)) + data[stop:]
-
-
-def _swap(rng: Random, data: bytes) -> bytes:
+def _move(rng: Random, data: bytes) -> bytes:
+    """Pieces that are cut off or out, repeated, in each other's place, or copied over others."""
     a, b, c, d = sorted(rng.randrange(len(data) + 1) for _ in range(4))
-    return data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
+    b = min(b, a + rng.choice((1, 4, 16, 100, 1000)))
+    copied = data[:c] + data[a:b] + data[c + b - a :]
+    repeated = data[:b] + data[a:b] * rng.choice((1, 2, 50)) + data[b:]
+    return rng.choice((data[:a], data[:a] + data[b:], repeated, data[:a] + data[c:d] + data[b:c] + data[d:], copied))
 
 
 def _insert(rng: Random, data: bytes) -> bytes:
@@ -91,48 +74,27 @@ def _overwrite(rng: Random, data: bytes) -> bytes:
 
 def _renumber(rng: Random, data: bytes) -> bytes:
     """A number in letters that is another."""
-    found = [*re.finditer(rb"\d+", data)]
-    if not found:
-        return _overwrite(rng, data)
-    match = rng.choice(found)
-    return data[: match.start()] + rng.choice(NUMERALS).encode() + data[match.end() :]
-
-
-def _part(rng: Random, data: Sequence[object]) -> tuple[int, int]:
-    start = rng.randrange(len(data) + 1)
-    return start, min(len(data), start + rng.choice((1, 4, 16, 100, 1000)))
+    return _replace(rng, data.decode("latin-1"), r"\d+", rng.choice(NUMERALS)).encode("latin-1", "replace")
 
 
 _WAYS: tuple[Callable[[Random, bytes], bytes], ...] = (
-    *(_flip, _flip, _cut_off, _cut_out, _copy_over, _repeat, _swap, _insert, _overwrite, _overwrite, _renumber),
+    *(_flip, _flip, _move, _move, _move, _move, _move, _insert, _overwrite, _overwrite, _renumber),
 )
 
 
-def _other_number(rng: Random, text: str) -> str:
-    return _replace(rng, text, r"[-+]?\d[-+\d.e]*", rng.choice(NUMERALS))
-
-
-def _other_word(rng: Random, text: str) -> str:
-    return _replace(rng, text, r"[A-Za-z_]+", rng.choice((*WORDS, *NUMERALS)))
-
-
-def _other_mark(rng: Random, text: str) -> str:
-    return _replace(rng, text, r"[^\w]", rng.choice((*WORDS, "")))
-
-
 def _replace(rng: Random, text: str, pattern: str, by: str) -> str:
-    found = [*re.finditer(pattern, text)]
-    if not found:
+    """The text with one match replaced."""
+    matches = [*re.finditer(pattern, text)]
+    if not matches:
         return text + by
-    match = rng.choice(found)
+    match = rng.choice(matches)
     return text[: match.start()] + by + text[match.end() :]
 
 
 def _another_line(rng: Random, text: str) -> str:
     """Lines that are gone, twice, or in each other's place."""
     lines = text.splitlines(keepends=True) or [""]
-    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
-    way = rng.randrange(4)
+    i, j, way = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(4)
     if way == 0:
         del lines[i]
     elif way == 1:
@@ -144,22 +106,18 @@ def _another_line(rng: Random, text: str) -> str:
     return "".join(lines)
 
 
-def _broken_off(rng: Random, text: str) -> str:
-    return text[: rng.randrange(len(text) + 1)]
-
-
-def _put_in(rng: Random, text: str) -> str:
-    place = rng.randrange(len(text) + 1)
-    return text[:place] + rng.choice((*WORDS, *NUMERALS)) + text[place:]
-
-
-def _nested(rng: Random, text: str) -> str:
-    depth = rng.choice((3, 100, 5000))
+def _inserted(rng: Random, text: str) -> str:
+    """Words, or brackets in brackets."""
+    place, depth = rng.randrange(len(text) + 1), rng.choice((3, 100, 5000))
     begin, end = rng.choice(("[]", "{}", "()", "-!"))
-    place = rng.randrange(len(text) + 1)
-    return text[:place] + begin * depth + end * rng.choice((0, depth)) + text[place:]
+    words = (rng.choice((*WORDS, *NUMERALS)), begin * depth + end * rng.choice((0, depth)))
+    return text[:place] + rng.choice(words) + text[place:]
 
 
 _TEXT_WAYS: tuple[Callable[[Random, str], str], ...] = (
-    *(_other_number, _other_number, _other_word, _other_mark, _another_line, _broken_off, _put_in, _nested),
+    *[lambda rng, text: _replace(rng, text, r"[-+]?\d[-+\d.e]*", rng.choice(NUMERALS))] * 2,
+    lambda rng, text: _replace(rng, text, r"[A-Za-z_]+", rng.choice((*WORDS, *NUMERALS))),
+    lambda rng, text: _replace(rng, text, r"[^\w]", rng.choice((*WORDS, ""))),
+    lambda rng, text: text[: rng.randrange(len(text) + 1)],
+    *(_another_line, _inserted, _inserted),
 )

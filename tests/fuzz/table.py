@@ -16,35 +16,25 @@ class Row(NamedTuple):
     tested: int
 
 
-_ENDINGS = (
-    ("npy", "npz", "csv", "parquet", "json", "pt")
-    if util.find_spec("torch")
-    else ("npy", "npz", "csv", "parquet", "json")
-)
+ENDINGS = ("npy", "npz", "csv", "parquet", "json", *(("pt",) if util.find_spec("torch") else ()))
 TARGETS: dict[str, Row] = {
-    **{f"columns.{ending}": Row("readers", 100) for ending in _ENDINGS},
+    **{f"columns.{ending}": Row("readers", 100) for ending in ENDINGS},
+    "files of OOD scores": Row("readers", 60),
+    "saved results": Row("readers", 100),
     **{f"boxes of {name}": Row("boxes", 40) for name in ("YOLO data.yaml", "YOLO folders", "COCO", "VOC", "dicts")},
     "images": Row("boxes", 200),
     "names": Row("boxes", 250),
+    **{f"maps.{ending}": Row("maps", 30) for ending in ("tiff", "npy", "npz", "png")},
     "command compute": Row("commands", 100),
     "command detect": Row("commands", 60),
-    **{f"columns of {name}": Row("metrics", 60) for name in METRICS},
-    **{f"options of {name}": Row("metrics", 80) for name in METRICS},
+    **{f"columns of {name}": Row("metrics", 40) for name in METRICS},
+    **{f"options of {name}": Row("metrics", 50) for name in METRICS},
     **{f"states of {name}": Row("states", 50) for name in METRICS},
-    "states in parts": Row("counted", 80),
-    "intervals": Row("resamples", 60),
-    "compare": Row("resamples", 30),
-    "command compare": Row("resamples", 15),
-    **{f"maps.{ending}": Row("maps", 30) for ending in ("tiff", "npy", "npz", "png")},
-    "files of OOD scores": Row("ood_files", 60),
-    "saved results": Row("saved", 100),
-    **{f"thresholds of {name}": Row("thresholds", 40) for name in ("ood_bench", "open F", "maps", "functions")},
-    "scores from logits": Row("logits", 300),
-    "names of groups": Row("names", 60),
+    "states in parts": Row("states", 80),
 }
 
 
-def target(name: str) -> Target:
+def find_target(name: str) -> Target:
     """The target of a name."""
-    found = import_module(f"tests.fuzz.{TARGETS[name].module}").TARGETS
-    return next(target for target in found if target.name == name)
+    target: Target = import_module(f"tests.fuzz.{TARGETS[name].module}").TARGETS[name]
+    return target

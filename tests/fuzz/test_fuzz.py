@@ -6,28 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz.engine import Finding
-from tests.fuzz.runs import Worker
 from tests.fuzz.table import TARGETS
+from tests.fuzz.worker import Worker, started
 
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
     pytest.importorskip("resource")  # which bounds its memory
-    with Worker() as started:
-        yield started
+    with started() as process:
+        yield process
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_rule_holds(name: str, worker: Worker) -> None:
     count, findings = worker.run(name, 0, TARGETS[name].tested)
     assert count == TARGETS[name].tested
-    assert not findings, told(findings)
-
-
-def told(findings: list[Finding]) -> str:
-    """Each defect once, with what reproduces it."""
-    first = {finding.how: finding for finding in reversed(findings)}
-    return "\n".join(
-        f"\npython -m tests.fuzz '{one.target}' {one.number}: {how}\n{one.detail}" for how, one in first.items()
+    first = {finding.how: finding for finding in reversed(findings)}  # each defect once, with what reproduces it
+    assert not findings, "\n".join(
+        f"\npython -m tests.fuzz '{name}' {one.number}: {how}\n{one.detail}" for how, one in first.items()
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import decimal
-import fractions
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
+from operator import methodcaller
 from random import Random
 from typing import Any
 
@@ -24,6 +25,7 @@ NUMBERS = (
     *(0, 1, -1, 2, 3, 7, 100, 255, 256, -(10**12), 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**30),
     *(0.0, -0.0, 0.5, 1.5, -0.25, 1e-9, 1e308, -1e308, 5e-324, float("nan"), float("inf"), float("-inf"), True, False),
 )
+KEYS = ("boxes", "scores", "labels", "counts", "metric", "id", "num_process", "timeout", "auroc", 1, None)
 KNOWN = ("auroc", "fpr95tpr", "aupr_in", "max", "mean", "pixel", "image", "strict", "expected", "owod", "xywh", "iou")
 
 
@@ -35,22 +37,16 @@ def plain(rng: Random, depth: int = 2) -> Any:
     if way < 6:
         return rng.choice((*WORDS, *NUMERALS, *KNOWN))
     if way == 6:
-        return rng.choice(
-            (None, [], {}, "", [[]], [None], [[], []], _nested(rng.choice((60, 200)) if depth == 2 else 3))
-        )
+        nested: Any = []
+        for _ in range(rng.choice((60, 200)) if depth == 2 else 3):
+            nested = [nested]
+        return rng.choice((None, [], {}, "", [[]], [None], [[], []], nested))
     if not depth:
         return rng.choice(NUMBERS)
     if way == 9:
         return {rng.choice((*KNOWN, *WORDS, "boxes", "scores", "labels")): plain(rng, depth - 1) for _ in range(2)}
     items = [plain(rng, depth - 1) for _ in range(rng.choice((1, 2, 4)))]
     return items if rng.random() < 0.7 else items[:1] * rng.choice((2, 3, 50))
-
-
-def _nested(depth: int) -> list[Any]:
-    value: list[Any] = []
-    for _ in range(depth):
-        value = [value]
-    return value
 
 
 def anything(rng: Random) -> Any:
@@ -60,13 +56,12 @@ def anything(rng: Random) -> Any:
         return plain(rng)
     if way < 0.75:
         return kind_of_array(rng, _some_array(rng))
-    return rng.choice(_ODD)(rng)
+    return _odd(rng)
 
 
 def _some_array(rng: Random) -> np.ndarray:
-    shape = rng.choice(
-        ((), (0,), (1,), (2,), (5,), (5, 2), (2, 0), (0, 3), (5, 1), (1, 5), (3, 2, 2), (2, 6), (1, 1, 1, 1))
-    )
+    shapes = (), (0,), (1,), (2,), (5,), (5, 2), (2, 0), (0, 3), (5, 1), (1, 5), (3, 2, 2), (2, 6), (1, 1, 1, 1)
+    shape = rng.choice(shapes)
     numbers = np.random.default_rng(rng.getrandbits(64)).integers(-2, 4, shape)
     kind = rng.choice((np.float64, np.float32, np.int64, np.uint8, np.bool_, np.int32, np.uint64))
     array = np.asarray(numbers).astype(kind)
@@ -82,20 +77,6 @@ def kind_of_array(rng: Random, array: np.ndarray) -> Any:
         return rng.choice(_KINDS)(array)
     except Exception:  # of the library that has this kind
         return array
-
-
-def _structured(array: np.ndarray) -> Any:
-    return np.asarray([(1, 0.5)] * len(array), dtype=[("a", "i4"), ("b", "f8")])
-
-
-def _masked(array: np.ndarray) -> Any:
-    return np.ma.masked_array(array, mask=array > 1)
-
-
-def _holes(array: np.ndarray) -> Any:
-    holed = array.astype(object)
-    holed.reshape(-1)[0] = None
-    return holed
 
 
 class _Wrapped:
@@ -114,16 +95,10 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
     lambda x: tuple(x.tolist()),
     lambda x: iter(x.tolist()),
     lambda x: [row for row in x],  # noqa: C416 (a list of arrays)
-    lambda x: x.astype(object),
-    lambda x: x.astype(np.float16),
-    lambda x: x.astype(np.longdouble),
-    lambda x: x.astype(np.complex128),
-    lambda x: x.astype(">f8"),
-    lambda x: x.astype("datetime64[s]"),
-    lambda x: x.astype("timedelta64[ns]"),
-    lambda x: x.astype("U8"),
-    lambda x: x.astype("S8"),
-    lambda x: x.astype("V8"),
+    *(
+        methodcaller("astype", kind)
+        for kind in ("O", "f2", "longdouble", "c16", ">f8", "M8[s]", "m8[ns]", "U8", "S8", "V8")
+    ),
     lambda x: x.astype(np.int64)[..., None],
     lambda x: np.asfortranarray(x),
     lambda x: np.broadcast_to(x, (3, *x.shape)),
@@ -131,9 +106,9 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
     lambda x: np.ascontiguousarray(x).data,
     lambda x: x.tobytes(),
     lambda x: np.matrix(x),
-    _structured,
-    _masked,
-    _holes,
+    lambda x: np.asarray([(1, 0.5)] * len(x), dtype=[("a", "i4"), ("b", "f8")]),
+    lambda x: np.ma.masked_array(x, mask=x > 1),
+    lambda x: np.asarray([None, *x.tolist()[1:]], dtype=object),
     _Wrapped,
     lambda x: pd.Series(list(x)),
     lambda x: pd.DataFrame(x),
@@ -149,101 +124,73 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
 if torch is not None:
     _KINDS += [
         torch.from_numpy,
-        lambda x: torch.from_numpy(x).to(torch.bfloat16),
-        lambda x: torch.from_numpy(x).to(torch.float16),
-        lambda x: torch.from_numpy(x).to(torch.complex64),
+        *(
+            lambda x, change=methodcaller(*change): change(torch.from_numpy(x))
+            for change in (
+                *(("to", torch.bfloat16), ("to", torch.float16), ("to", torch.complex64), ("to", "meta"), ("double",)),
+                *(("to_sparse",), ("to_sparse_csr",), ("to_mkldnn",)),
+            )
+        ),
         lambda x: torch.from_numpy(x).double().requires_grad_(),
-        lambda x: torch.from_numpy(x).to_sparse(),
-        lambda x: torch.from_numpy(x).to_sparse_csr(),
-        lambda x: torch.from_numpy(x).to("meta"),
         lambda x: torch.conj(torch.from_numpy(x) * 1j).imag,
         lambda x: torch.quantize_per_tensor(torch.from_numpy(x).float(), 0.1, 0, torch.qint8),
         lambda x: [*torch.from_numpy(x)],
         lambda x: torch.nested.nested_tensor([torch.from_numpy(row).double() for row in x]),
-        lambda x: torch.from_numpy(x).to_mkldnn(),
     ]
 
-_ODD: tuple[Callable[[Random], Any], ...] = (
-    lambda rng: b"\x00\xff",
-    lambda rng: {1, 2},
-    lambda rng: frozenset(),
-    lambda rng: range(rng.choice((0, 5))),
-    lambda rng: 1 + 2j,
-    lambda rng: decimal.Decimal(rng.choice(("0.5", "NaN", "1E+400"))),
-    lambda rng: fractions.Fraction(1, 3),
-    lambda rng: datetime.date(2024, 1, 1),
-    lambda rng: ...,
-    lambda rng: object(),
-    lambda rng: np,
-    lambda rng: len,
-    lambda rng: dict,
-    lambda rng: slice(None),
-    lambda rng: np.datetime64("NaT"),
-    lambda rng: np.float32(0.5),
-    lambda rng: np.int8(-1),
-    lambda rng: np.str_("auroc"),
-    lambda rng: pd.NA,
-    lambda rng: pa.scalar(1),
-    lambda rng: {"boxes": [[0, 0, 1, 1]], "scores": [0.5], "labels": [plain(rng)]},
-    lambda rng: [{"boxes": plain(rng), "scores": [0.5], "labels": [0]}] * rng.choice((1, 5)),
-    lambda rng: ([1.0, 2.0], [plain(rng)]),
-    lambda rng: [np.zeros((1, 6)), torch.zeros(1, 6) if torch else 0],
-    lambda rng: [[0.5, 2**53 + 1], [True, None]],
-    lambda rng: {1: [1.0]},
-    lambda rng: type("Named", (), {"shape": (1, 2)})(),
-    lambda rng: [float("nan")] * 5,
-    lambda rng: np.zeros((rng.choice((1, 5)), 100_000), dtype=np.float32),
+_ODD: tuple[Any, ...] = (
+    *(b"\x00\xff", {1, 2}, frozenset(), range(0), range(5), 1 + 2j, Decimal("0.5"), Decimal("NaN"), Decimal("1E+400")),
+    *(Fraction(1, 3), datetime.date(2024, 1, 1), ..., object(), np, len, dict, slice(None), np.datetime64("NaT")),
+    *(
+        np.float32(0.5),
+        np.int8(-1),
+        np.str_("auroc"),
+        pd.NA,
+        pa.scalar(1),
+        {1: [1.0]},
+        [[0.5, 2**53 + 1], [True, None]],
+    ),
+    *([np.zeros((1, 6)), [0.0] * 6], type("Named", (), {"shape": (1, 2)})(), [float("nan")] * 5),
+    *(np.zeros((1, 100_000), np.float32), np.zeros((5, 100_000), np.float32)),
 )
 
 
-def changed(rng: Random, value: Any) -> Any:
-    """A structure of lists, dicts and arrays with one thing in it replaced, lost, doubled or moved."""
-    if rng.random() < 0.12:
-        return anything(rng)
-    if isinstance(value, dict) and value:
-        return _changed_dict(rng, value)
-    if isinstance(value, (list, tuple)) and value:
-        return type(value)(_changed_list(rng, [*value]))
-    if isinstance(value, np.ndarray) and value.size:
-        with contextlib.suppress(Exception):  # NumPy cannot do that with this array
-            return _changed_array(rng, value)
-    return anything(rng)
+def _odd(rng: Random) -> Any:
+    some = plain(rng)
+    boxes = {"boxes": [[0, 0, 1, 1]], "scores": [0.5], "labels": [some]}
+    return rng.choice((*_ODD, boxes, [{"boxes": some, "scores": [0.5], "labels": [0]}] * 5, ([1.0, 2.0], [some])))
 
 
-def _changed_dict(rng: Random, value: dict[Any, Any]) -> dict[Any, Any]:
-    key, way = rng.choice([*value]), rng.random()
-    if way < 0.7:
-        return {**value, key: changed(rng, value[key])}
-    if way < 0.8:
-        return {name: item for name, item in value.items() if name != key}
-    if way < 0.9:
-        other = rng.choice([*value])
-        return {**value, key: value[other], other: value[key]}
-    return {**value, rng.choice((*KNOWN, 1, None, "boxes", "labels", "counts", "metric", "id")): anything(rng)}
+def changed(rng: Random, value: Any, fresh: Callable[[Random], Any] = anything, whole: float = 0.12) -> Any:
+    """A structure of lists, dicts and arrays with one thing in it replaced, lost, doubled or moved.
 
-
-def _changed_list(rng: Random, value: list[Any]) -> list[Any]:
-    i, way = rng.randrange(len(value)), rng.random()
-    if way < 0.6:
-        value[i] = changed(rng, value[i])
-    elif way < 0.7:
-        del value[i]
-    elif way < 0.8:
-        value.insert(i, value[i])
-    elif way < 0.9:
-        value.insert(i, anything(rng))
-    else:
-        value = value * rng.choice((0, 2, 20))
-    return value
-
-
-def _changed_array(rng: Random, value: np.ndarray) -> Any:
+    `fresh` makes what comes in place of something, with `plain` JSON stays JSON; `whole` is its chance at the top.
+    """
     way = rng.random()
-    if way < 0.4:
-        return _with_odd_number(rng, value)
-    if way < 0.7:
-        return kind_of_array(rng, value)
-    return rng.choice(_RESHAPED)(value)
+    if isinstance(value, dict) and value and rng.random() >= whole:
+        key, other = rng.choice([*value]), rng.choice([*value])
+        if way < 0.7:
+            return {**value, key: changed(rng, value[key], fresh)}
+        if way < 0.8:
+            return {name: item for name, item in value.items() if name != key}
+        if way < 0.9:
+            return {**value, key: value[other], other: value[key]}
+        return {**value, rng.choice(KEYS): fresh(rng)}
+    if isinstance(value, (list, tuple)) and value and rng.random() >= whole:
+        items, i = [*value], rng.randrange(len(value))
+        if way < 0.6:
+            items[i] = changed(rng, items[i], fresh)
+        elif way < 0.7:
+            del items[i]
+        elif way < 0.9:
+            items.insert(i, items[i] if way < 0.8 else fresh(rng))
+        else:
+            items *= rng.choice((0, 2, 20))
+        return type(value)(items)
+    if isinstance(value, np.ndarray) and value.size and rng.random() >= whole:
+        with contextlib.suppress(Exception):  # NumPy cannot do that with this array
+            return (_with_odd_number if way < 0.4 else kind_of_array if way < 0.7 else _reshaped)(rng, value)
+    return fresh(rng)
 
 
 def _with_odd_number(rng: Random, value: np.ndarray) -> np.ndarray:
@@ -256,7 +203,11 @@ def _with_odd_number(rng: Random, value: np.ndarray) -> np.ndarray:
     return wide
 
 
-_RESHAPED: tuple[Callable[[np.ndarray], Any], ...] = (
+def _reshaped(rng: Random, value: np.ndarray) -> Any:
+    return rng.choice(_SHAPES)(value)
+
+
+_SHAPES: tuple[Callable[[np.ndarray], Any], ...] = (
     lambda x: x[:-1],
     lambda x: x[:0],
     lambda x: x.T,
@@ -274,27 +225,3 @@ _RESHAPED: tuple[Callable[[np.ndarray], Any], ...] = (
     lambda x: x.tolist(),
     lambda x: np.full_like(x, x.reshape(-1)[0]),
 )
-
-
-def json_changed(rng: Random, value: Any, whole: float = 0.03) -> Any:
-    """As `changed`, of what JSON holds, and so is the result; `whole` is the chance that all of it is replaced."""
-    if rng.random() < whole:
-        return plain(rng)
-    if isinstance(value, dict) and value:
-        key, way = rng.choice([*value]), rng.random()
-        if way < 0.75:
-            return {**value, key: json_changed(rng, value[key], 0.12)}
-        if way < 0.85:
-            return {name: item for name, item in value.items() if name != key}
-        return {
-            **value,
-            rng.choice((*KNOWN, "boxes", "labels", "id", "num_process", "cache_dir", "timeout")): plain(rng),
-        }
-    if isinstance(value, list) and value:
-        i, way = rng.randrange(len(value)), rng.random()
-        if way < 0.7:
-            return [*value[:i], json_changed(rng, value[i], 0.12), *value[i + 1 :]]
-        if way < 0.8:
-            return value[:i] + value[i + 1 :]
-        return [*value[:i], plain(rng) if way < 0.9 else value[i], *value[i:]]
-    return plain(rng)
