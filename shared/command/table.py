@@ -51,6 +51,7 @@ signatures differ, such as in an option of the metric, do not share a table.
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
 _NOTE = "Marked: the best, and all that are not clearly worse ({})."
+_ASIDE = {"latex": "% {}", "booktabs": "% {}", "html": "<p>{}</p>", "csv": "# {}"}  # forms that are no text for people
 
 
 @click.command(cls=WaitingCommand, help=_HELP)
@@ -70,6 +71,7 @@ _NOTE = "Marked: the best, and all that are not clearly worse ({})."
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
+@click.option("--mixed", is_flag=True, help="Show results of different signatures, in a table for each.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals.  [default: 4, or 2 in percent; all in csv]")
 @click.option(
     "--intervals", type=click.Choice(INTERVALS), default="brackets", show_default=True, help="How to print them."
@@ -90,6 +92,7 @@ def table(
     rank: bool,
     rename: tuple[str, ...],
     confidence_level: float,
+    mixed: bool,
     save: Path | None,
     **rendered: Any,
 ) -> None:
@@ -102,21 +105,24 @@ def table(
     names, among = _renamed(rename), None
     if groups is not None:
         among = ["*" if name == "all" else name for name in groups.split(",")]
-    _check_signatures(results)
-    alike = undecided(results, confidence_level, seeds, keys=keys_of(results, patterns))
-    laid = make_table(results, rows=rows, keys=patterns, groups=among, seeds=seeds, undecided=alike, names=names)
-    _warn(laid, results, alike)
-    laid = ranked(laid, sort) if rank else laid
-    laid = sorted_by(laid, sort or RANK) if rank or sort is not None else laid
-    note = _note(laid, alike, confidence_level, seeds)
+    tables = {}
+    for signature, each in _by_signature(results, mixed=mixed).items():
+        alike = undecided(each, confidence_level, seeds, keys=keys_of(each, patterns))
+        laid = make_table(each, rows=rows, keys=patterns, groups=among, seeds=seeds, undecided=alike, names=names)
+        _warn(laid, each, alike)
+        laid = ranked(laid, sort) if rank else laid
+        laid = sorted_by(laid, sort or RANK) if rank or sort is not None else laid
+        tables[signature] = laid, _note(laid, alike, confidence_level, seeds)
 
     def text(form: str) -> str:
-        below = ""
-        if note and form in ("latex", "booktabs"):
-            below = f"\n% {escaped(note, 'text')}"
-        elif note and form != "csv":
-            below = f"\n<p>{escaped(note, form)}</p>" if form == "html" else f"\n\n{escaped(note, form)}"
-        return render(laid, form, **rendered) + below
+        texts = []
+        aside, gap = _ASIDE.get(form, "{}"), "\n" if form in _ASIDE else "\n\n"
+        for signature, (laid, note) in tables.items():
+            shown = render(laid, form, **rendered)
+            if note and form != "csv":
+                shown += gap + aside.format(escaped(note, "text" if aside.startswith("%") else form))
+            texts.append(shown if len(tables) == 1 else f"{aside.format(signature)}{gap}{shown}")
+        return "\n\n".join(texts)
 
     def write(place: Path) -> None:
         write_file(place, text(form or _FORMS[place.suffix.lower()]) + "\n")
@@ -138,18 +144,24 @@ def _note(table: ResultTable, alike: Mapping[Any, Any], confidence_level: float,
     return note + (f" Not tested, since the samples do not give it: {', '.join(untested)}." if untested else "")
 
 
-def _check_signatures(results: Mapping[str, Any]) -> None:
-    """Raise ValueError for results of different signatures; those without one go with all."""
-    names: dict[str, str] = {}
+def _by_signature(results: Mapping[str, Any], *, mixed: bool) -> dict[str, dict[str, Any]]:
+    """Results by signature, "" for files without one; all together if the others have the same.
+
+    Raises ValueError for several signatures, unless they may be `mixed`.
+    """
+    apart: dict[str, dict[str, Any]] = {}
     for name, result in results.items():
-        names.setdefault(str(result.get("signature", "")), name)
-    signatures = [signature for signature in names if signature]
-    if len(signatures) > 1:
-        one, other = signatures[:2]
-        differ = ", ".join(differing(one, other))
+        apart.setdefault(str(result.get("signature", "")), {})[name] = result
+    first, *others = [signature for signature in apart if signature] or [""]
+    if not others:
+        return {first: {**results}}
+    if not mixed:
+        one, other = (next(iter(apart[signature])) for signature in (first, others[0]))
         raise ValueError(
-            f"{names[other]}: expected the signature of {names[one]}, {one}, got {other}, which differs in {differ}"
+            f"{other}: expected the signature of {one}, {first}, got {others[0]}, which differs in "
+            f"{', '.join(differing(first, others[0]))}; --mixed shows them apart"
         )
+    return apart
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:

@@ -551,7 +551,7 @@ def test_results_in_percent_and_shares_without_direction(run: Run, tmp_path: Pat
         assert run("table", "percent.json", *more)[1].split()[-1] == "50.0000"
     errors = run("table", "percent.json", "share.json")[2]
     assert "share: expected the signature of percent, accuracyk|percent:true|v" in errors
-    assert "differs in percent" in errors
+    assert "differs in percent; --mixed shows them apart" in errors
     for name in ("percent", "share"):  # files of another program
         saved = json.loads(Path(f"{name}.json").read_text())
         Path(f"{name}.json").write_text(json.dumps({key: saved[key] for key in ("accuracy", "kinds")}))

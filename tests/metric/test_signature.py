@@ -68,7 +68,12 @@ def test_saved_results_and_their_table(run: Run, tmp_path: Path) -> None:
     code, output, errors = run("table", "a.json", "b.json", "in.json")
     assert (code, output) == (2, "")
     assert "in: expected the signature of a, ood_bench|v" in errors
-    assert errors.endswith("which differs in positive\n")
+    assert "which differs in positive; --mixed shows them apart" in errors
+    for form in ("text", "markdown", "latex", "html", "csv"):
+        code, output, errors = run("table", "a.json", "b.json", "in.json", "--mixed", "--format", form)
+        assert (code, errors) == (0, "")
+        heads = [line.strip("#%<p>/ ") for line in output.splitlines() if "ood_bench|" in line]
+        assert heads == [f"ood_bench|v{VERSION}", f"ood_bench|positive:in|v{VERSION}"]
     (notes,) = om.to_eval_results(saved, dataset="me/ood", tasks={"near": "auroc"}, notes="5 seeds")
     assert notes["notes"] == f"5 seeds; ood_bench|positive:in|v{VERSION}"
     assert "notes" not in om.to_eval_results({"auroc": 1.0}, dataset="me/ood", tasks={"near": "auroc"})[0]
