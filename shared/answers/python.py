@@ -12,7 +12,6 @@ from typing import Any
 from ..metric.signature import plain_option
 
 _WIDTH = 100
-_SPELT_OUT = 500  # numbers of columns that are written into the code
 Files = str | Sequence[str] | Mapping[str, Any]
 
 
@@ -31,24 +30,23 @@ class Source:
 def python_call(
     metric: str,
     source: Source | None,
-    models: Mapping[str, Mapping[str, Any]],
+    several: bool,
     options: Mapping[str, Any],
     best: str = "",
 ) -> str:
     """Python code of the results and, with a best of several models, of its comparison with each other model.
 
-    Parameters: the name of the metric; the source of the data, without which small columns are spelt out; the columns
-    of each model by its name; options that differ from their defaults; best, "" where nothing was compared.
+    Parameters: the name of the metric; the source of the data, without which its columns are left to the reader;
+    whether there are several models; options that differ from their defaults; best, "" where nothing was compared.
 
-    >>> print(python_call("ood_bench", Source(["scores.csv"]), {"predictions": {}}, {"metrics": "auroc"}))
+    >>> print(python_call("ood_bench", Source(["scores.csv"]), False, {"metrics": "auroc"}))
     from openworld_metrics import load, read
     <BLANKLINE>
     reading = read("ood_bench", "scores.csv")
     results = load("ood_bench", metrics="auroc").compute(**reading.columns)
     <BLANKLINE>
     """
-    several, columns, by_name = len(models) > 1, "reading.columns", "reading.models"
-    name, lines = _text(metric), []
+    columns, by_name, name, lines = "reading.columns", "reading.models", _text(metric), []
     if source is not None:
         arguments = [
             name,
@@ -58,10 +56,7 @@ def python_call(
         lines.append(f"reading = {_call('read', arguments)}")
     else:
         columns = by_name = "models" if several else "columns"
-        spelt = {model: {key: _plain(column) for key, column in own.items()} for model, own in models.items()}
-        number = sum(_size(column) for own in models.values() for column in own.values())
-        whole: Any = spelt if several else next(iter(spelt.values()), {})
-        lines.append(f"{columns} = {_text(whole) if number <= _SPELT_OUT else '...  # your columns by name'}")
+        lines.append(f"{columns} = ...  # your columns by name{' of each model' if several else ''}")
     changed = [f"{key}={_text(plain_option(value))}" for key, value in options.items()]
     compute = f"{_call('load', [name, *changed])}.compute"
     imported = ["compare"] * bool(best) + ["load"] + ["read"] * (source is not None)
@@ -116,21 +111,3 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
-
-
-def _plain(column: Any) -> Any:
-    """A column as lists of Python's numbers."""
-    if hasattr(column, "tolist"):
-        return column.tolist()
-    if isinstance(column, (list, tuple)):
-        return type(column)(map(_plain, column))
-    return {key: _plain(each) for key, each in column.items()} if isinstance(column, Mapping) else column
-
-
-def _size(column: Any) -> int:
-    """How many numbers a column holds."""
-    if hasattr(column, "shape"):  # an array of any library
-        return math.prod(column.shape)
-    if isinstance(column, Mapping):
-        return sum(map(_size, column.values()))
-    return sum(_size(entry) if hasattr(entry, "__len__") and not isinstance(entry, str) else 1 for entry in column)

@@ -209,8 +209,7 @@ def test_titles_and_meanings() -> None:
     options: dict[str, Any] = {"points": ["fpr95tpr", "tnr95tpr"], "pimo_bounds": [0.1, 0.9], "pixel_threshold": 0.5}
     of = computed(masks, maps, components=True, **options)
     for key in of.summary.rates():
-        assert SUBJECT.title(str(key)), key
-        assert SUBJECT.meaning(str(key), of.options), key
+        assert all(SUBJECT.words(str(key), of.options)), key
     assert SUBJECT.threshold(of, "pixel_auroc") == ""
 
 

@@ -42,7 +42,7 @@ def drawn(name: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], Decisio
 
 
 def decisions_of(out: Any, inside: Any, **others: Any) -> Decisions:
-    return binary_decisions(*(as_side(np.asarray(side)) for side in (out, inside)), WORDS, **others)
+    return binary_decisions((as_side(np.asarray(out)), as_side(np.asarray(inside))), WORDS, **others)
 
 
 def assert_counts(columns: Mapping[str, Any], decisions: Decisions, place: int, typed: float) -> None:

@@ -300,8 +300,8 @@ def test_meanings_depend_on_the_protocol() -> None:
     for protocol, more in (("ow-dln", {}), ("owod", {"recall_level": None})):
         of = computed(scenes.scene(6, 30), protocol=protocol, errors=True, **more)
         rates = of.summary.rates()
-        assert [key for key in rates if not SUBJECT.meaning(str(key), of.options)] == []
-    assert SUBJECT.meaning("WI", {"protocol": "owod"}) != SUBJECT.meaning("WI", {"protocol": "ow-dln"})
+        assert [key for key in rates if not SUBJECT.words(str(key), of.options)[1]] == []
+    assert SUBJECT.words("WI", {"protocol": "owod"}) != SUBJECT.words("WI", {"protocol": "ow-dln"})
 
 
 def test_labels_cover_no_other_label_and_stay_inside() -> None:

@@ -304,7 +304,7 @@ def _cards(group: str, models: Sequence[Model]) -> list[Block]:
     }
     cards = []
     for kind, (title, across, key, reach) in kinds.items():
-        drawn = [(model, getattr(model.run.curves[group], kind)) for model in models if group in model.run.curves]
+        drawn = [(model, model.run.curves[group].get(kind)) for model in models if group in model.run.curves]
         series = []
         for place, (_, points) in enumerate(drawn, 1):
             shown = up_to(points or [], reach)
