@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
+from .charts import joined
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
 from .subject import Computed, Example, Subject, in_words, once
 
@@ -170,48 +171,6 @@ def confusions(errors: BoxErrors) -> list[Matrix]:
     ]
 
 
-class Levels(NamedTuple):
-    """Numbers of the predictions that exceed each of T thresholds, in ascending order; the last leaves none.
-
-    ends: (T,) the lowest confidence that is counted at each, inf at the last
-    below: (T,) the next lower confidence of a prediction, −inf below the lowest
-    counts, values: (T,) the eight counts, and U-Recall, WI and A-OSE
-    note: how many of all confidences these are, "" for all
-    """
-
-    ends: np.ndarray
-    below: np.ndarray
-    counts: Mapping[str, list[int]]
-    values: Mapping[str, list[float]]
-    note: str = ""
-
-
-@once
-def levels_of(computed: Computed) -> Levels:
-    """The numbers above each confidence that occurs, or above some, evenly spread.
-
-    Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
-    """
-    state: Any = computed.state
-    confidence = state["predictions"][:, 4]
-    every = np.unique(confidence[np.isfinite(confidence) & (confidence >= computed.options["conf_threshold"])])
-    at = spread(len(every) + 1, computed.points)
-    ends = np.append(every, np.inf)[at]
-    options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
-    by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
-    prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends.tolist()}).prepare(state)
-    results = prepared.rates()
-    sweep = prepared.tables(results)["sweep"]
-    counts = counts_above(prepared.matched.outcomes, results, ends.tolist())
-    return Levels(
-        ends,
-        np.append(-np.inf, every)[at],
-        {name: np.asarray(column).tolist() for name, column in counts.items()},
-        {name: [*map(float, column)] for name, column in sweep.items() if name in _OVER_CONFIDENCE},
-        "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds",
-    )
-
-
 _OVER_CONFIDENCE = ("U-Recall", "WI", "A-OSE")
 _NOT_OF_SWEEPS = frozenset({"per_class", "per_image", "errors", "recall_budgets", "confidence_level"})
 
@@ -226,11 +185,10 @@ def curves(computed: Computed) -> list[Curves]:
     """U-Recall, WI and A-OSE of each model over the confidence threshold."""
     figures = []
     for name in _OVER_CONFIDENCE:
-        drawn = [(one, levels_of(one)) for one in computed.all_models if name in one.results]
         series = [
             # at the last threshold nothing is left
-            Series(one.model, one.role, own.ends[:-1].tolist(), own.values[name][:-1], selected=one is computed)
-            for one, own in drawn
+            Series(one.model, one.role, own.ends[:-1], own.values[name][:-1], selected=one is computed)
+            for one, own in ((one, decisions(one)) for one in computed.all_models)
             if name in own.values and len(own.ends) > 1
         ]
         if series:
@@ -240,19 +198,34 @@ def curves(computed: Computed) -> list[Curves]:
     return figures
 
 
+@once
 def decisions(computed: Computed) -> Decisions:
-    """The counts of boxes and objects at each confidence threshold, and U-Recall, WI and A-OSE."""
-    levels = levels_of(computed)
+    """The counts of boxes and objects above each confidence that occurs, or above some, and U-Recall, WI and A-OSE.
+
+    Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
+    """
+    state: Any = computed.state
+    options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
+    confidence, lowest = state["predictions"][:, 4], options["conf_threshold"]
+    every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
+    at = spread(len(every) + 1, computed.points)
+    ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
     # any number above the next lower confidence, whether a box is to reach it or to exceed it
-    above = np.nextafter(levels.below, np.inf, where=np.isfinite(levels.below), out=levels.below.copy())
+    above = np.nextafter(below, np.inf, where=np.isfinite(below), out=below.copy()).tolist()
+    by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
+    prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends}).prepare(state)
+    results = prepared.rates()
+    sweep = prepared.tables(results)["sweep"]
+    counts = {name: np.asarray(own) for name, own in counts_above(prepared.matched.outcomes, results, ends).items()}
     sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
-    tp, fp, fn = (np.asarray(levels.counts[f"{name}_known"]) for name in ("TP", "FP", "FN"))
-    counts_all = computed.options["protocol"] == "owod" or computed.options["count_background"]
+    tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))
+    counts_all = options["protocol"] == "owod" or options["count_background"]
     called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
+    fewer = "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds"
     return Decisions(
-        thresholds=[plain_threshold(low, high) for low, high in zip(above.tolist(), levels.ends.tolist())],
-        ends=levels.ends.tolist(),
-        counts={f"{name}_{side}": levels.counts[f"{name}_{side}"] for side in sides for name in ("TP", "FN", "FP")},
+        thresholds=[plain_threshold(low, high) for low, high in zip(above, ends)],
+        ends=ends,
+        counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},
         rates={
             "recall of known": (["TP_known"], ["TP_known", "FN_known"]),  # that of unknown is U-Recall
             **{f"precision of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
@@ -263,10 +236,14 @@ def decisions(computed: Computed) -> Decisions:
         },
         presets={"every box": 0, "best F1 of known objects": last_best(2 * tp / np.maximum(2 * tp + fp + fn, 1))},
         rule="boxes of confidence >",
-        values={name: column for name, column in levels.values.items() if name in computed.results},
+        values={
+            name: [*map(float, column)]
+            for name, column in sweep.items()
+            if name in _OVER_CONFIDENCE and name in computed.results
+        },
         shares=["U-Recall"],
         roles={row: "right" for side in sides for row in (f"{side} objects", called[side])},
-        note="; ".join(filter(None, [_matched_otherwise(computed), levels.note])),
+        note=joined(_matched_otherwise(computed), fewer),
     )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS, compare, read
-from openworld_metrics.answers import answers
+from openworld_metrics.answers import answers, pictures
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
 from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
 from openworld_metrics.answers.decisions import number_at
@@ -31,6 +31,17 @@ TABLES = [name for name in METRICS if name not in ("openset_detection", "anomaly
 
 def reading_of(name: str, *several: Mapping[str, Any]) -> Reading:
     return Reading(name, {f"m{i}": dict(columns) for i, columns in enumerate(several)})
+
+
+def answer_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Answer:
+    """The answer of one model, without intervals."""
+    return answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+
+
+@pytest.fixture(autouse=True)
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are looked at where they are drawn, in test_anomaly.py and test_detection.py."""
+    monkeypatch.setattr(pictures, "LEAST", 64)
 
 
 def data(rows: int = 60, models: int = 3, groups: bool = False) -> pd.DataFrame:
@@ -70,7 +81,7 @@ def same(one: Any, other: Any) -> bool:
 def test_numbers_are_those_of_compute(name: str, seed: int, level: float | None) -> None:
     columns, options = cases.draw(name, seed)
     options = {**options, "confidence_level": level, "n_resamples": 20}
-    answer = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    answer = answer_of(name, columns, options)
     expected = metric_class(name)(**options).compute(**columns)
     if name != "openset_detection":  # which leaves out what could not be asked
         assert repr(answer.results["m0"]) == repr(expected)
@@ -97,7 +108,7 @@ def test_groups_are_means_beside_what_is_pooled(name: str) -> None:
         expected = metric_class(name)(**options).compute(**grouped)
     except (ValueError, TypeError):
         pytest.skip("a group lacks a class, or the columns cannot be grouped")
-    answer = answers_of(name, reading_of(name, grouped), options, intervals=False)["m0"]
+    answer = answer_of(name, grouped, options)
     pooled = metric_class(name)(**options).compute(**columns)
     if name != "openset_detection":
         assert repr(answer.results["m0"]) == repr(expected)
@@ -108,7 +119,7 @@ def test_groups_are_means_beside_what_is_pooled(name: str) -> None:
     assert answer.over.startswith("mean of ")
     assert answer.side_by_side is not None
     assert answer.side_by_side.title.startswith("By ")
-    alone = answers_of(name, reading_of(name, columns), options, intervals=False)["m0"]
+    alone = answer_of(name, columns, options)
     if answer.decisions is not None and alone.decisions is not None:
         assert answer.decisions.counts == alone.decisions.counts
 
@@ -197,20 +208,12 @@ def test_tables_of_models_are_their_summaries(tmp_path: Path) -> None:
     number = answer.numbers["m1"][0]
     assert number.note == f"mean of 3 sets (pooled {pooled['auroc']:.3f})"
     assert answer.over == "mean of 3 sets"
+    assert answer.worst[1].columns["group"][0] in ("near/a", "near/b", "far")
     roc = answer.figures[1]
     assert isinstance(roc, Curves)
     assert [one.value for one in roc.series][1] == pooled["auroc"], "figures pool"
     assert [one.selected for one in roc.series] == [False, True, False]
     assert [one.role for one in roc.series] == ["d1", "d2", "d3"]
-
-
-def test_one_model_of_groups(tmp_path: Path) -> None:
-    reading = read_table(tmp_path, data(models=1, groups=True))
-    answer = answers_of("ood_bench", reading, {}, intervals=False)["predictions"]
-    assert answer.side_by_side is not None
-    assert answer.side_by_side.title == "By set"
-    assert answer.verdicts == []
-    assert answer.worst[1].columns["group"][0] in ("near/a", "near/b", "far")
 
 
 def test_a_model_that_is_not_clearly_worse_is_marked_too(tmp_path: Path) -> None:
@@ -282,17 +285,18 @@ def test_counts_are_rows_repeated(name: str) -> None:
     number = len(columns["references"])
     counts = np.arange(number) % 3 + 1
     repeated = {key: np.repeat(np.asarray(column), counts, axis=0) for key, column in columns.items()}
-    one = answers_of(name, reading_of(name, {**columns, "counts": counts}), options, intervals=False)["m0"]
-    other = answers_of(name, reading_of(name, repeated), options, intervals=False)["m0"]
+    one = answer_of(name, {**columns, "counts": counts}, options)
+    other = answer_of(name, repeated, options)
     assert one.results == other.results
-    assert as_json(replace(one, worst=(), call="")) == as_json(replace(other, worst=(), call=""))
+    alike = [as_json({"": replace(each, worst=(), call="")}) for each in (one, other)]
+    assert alike[0] == alike[1]
     assert one.worst == []
 
 
 def test_thresholds_are_shown_as_they_decide() -> None:
     columns, _ = cases.draw("ood_bench", 4)
     options = {"metrics": ("auroc", "fpr95tpr", "detect_acc")}
-    answer = answers_of("ood_bench", reading_of("ood_bench", columns), options, intervals=False)["m0"]
+    answer = answer_of("ood_bench", columns, options)
     numbers = {number.key: number for number in answer.numbers["m0"]}
     assert numbers["auroc"].threshold == ""
     at = float(numbers["fpr95tpr"].threshold)
@@ -318,7 +322,7 @@ def test_what_is_approximate_says_so() -> None:
 def test_a_t_list_is_a_table() -> None:
     columns, _ = cases.draw("macro_open_f", 1)
     options = {"t_list": [0.25, -0.5], "decisions": True, "per_sample": True}
-    answer = answers_of("macro_open_f", reading_of("macro_open_f", columns), options, intervals=False)["m0"]
+    answer = answer_of("macro_open_f", columns, options)
     first, *others = answer.tables
     assert first.columns["threshold"] == [0.25, -0.5]
     assert first.columns["hos"] == answer.results["m0"]["hos_curve"]
@@ -329,14 +333,14 @@ def test_infinite_scores_are_not_drawn() -> None:
     """Infinite scores are named, and groups are said to be pooled."""
     scores = [0.1, 0.2, 0.9, math.inf]
     columns = {"predictions": scores, "references": [0, 0, 1, 1], "groups": ["a", "a", "a", "a"]}
-    answer = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"]
+    answer = answer_of("ood_bench", columns, {})
     drawn = answer.figures[0]
     assert isinstance(drawn, Histogram)
     assert drawn.note == "all sets pooled; 1 of 2 OOD scores lie beyond the axis"
     assert {one.name: sum(one.y) for one in drawn.series} == {"in-distribution": 1.0, "OOD": 0.5}
     far = np.append(np.linspace(0, 1, 999), 1e6)
     columns = {"predictions": far, "references": np.arange(1_000) % 2}
-    drawn = answers_of("ood_bench", reading_of("ood_bench", columns), {}, intervals=False)["m0"].figures[0]
+    drawn = answer_of("ood_bench", columns, {}).figures[0]
     assert isinstance(drawn, Histogram)
     assert drawn.note == "1 of 500 OOD scores lie beyond the axis"
     assert drawn.width * len(drawn.series[0].x) < 1.1
@@ -346,7 +350,7 @@ def test_infinite_scores_are_not_drawn() -> None:
 def test_numbers_of_the_decision_among_classes() -> None:
     """With `decisions`, macro_open_f has its numbers at every threshold."""
     columns, _ = cases.draw("macro_open_f", 1)
-    answer = answers_of("macro_open_f", reading_of("macro_open_f", columns), {"decisions": True}, intervals=False)["m0"]
+    answer = answer_of("macro_open_f", columns, {"decisions": True})
     assert answer.leading == ["macro_open_f", "accuracy(K+1)", "hos"]
     decisions = answer.decisions
     assert decisions is not None

@@ -15,7 +15,7 @@ from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import write_map, write_mask, write_tree
+from tests.suites.trees import assert_as_arrays, write_map, write_mask, write_tree
 
 
 def test_void_pixels_of_plain_folders(tmp_path: Path) -> None:
@@ -29,11 +29,11 @@ def test_void_pixels_of_plain_folders(tmp_path: Path) -> None:
         maps[-1][masks[-1] == 255] = 2  # which would be the image's score
         write_map(tmp_path / "maps" / f"{i}.npy", maps[-1])
         write_mask(tmp_path / "masks" / f"{i}.png", masks[-1], 1)
-    for options in ({}, {"image_reduction": 3}, {"image_reduction": "mean", "significant_bits": 6}):
-        given: dict[str, Any] = {"ignore_value": 255, **options}
-        found = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "masks", **given)
-        wanted = AnomalySuite(**given).compute(predictions=maps, references=masks)
-        assert {key: found["groups"][key] for key in wanted} == {key: [value] for key, value in wanted.items()}
+    every: list[dict[str, Any]] = [{}, {"image_reduction": 3}, {"image_reduction": "mean", "significant_bits": 6}]
+    for options in every:
+        columns = {"predictions": maps, "references": masks}
+        folders = tmp_path / "maps", tmp_path / "masks"
+        found = assert_as_arrays(folders, {"masks": columns}, ignore_value=255, **options)
         assert found["evaluation"]["options"]["ignore_value"] == 255
     write_mask(tmp_path / "masks" / "5.png", np.full_like(masks[5], 255), 1)
     listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "masks")

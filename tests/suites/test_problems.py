@@ -484,11 +484,11 @@ def test_masks_in_tiff(tmp_path: Path) -> None:
 def test_damaged_tiff_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The libraries behind print nothing of their own."""
     path = tmp_path / "a.tiff"
-    for compression in ("lzw", "zlib", "zstd"):
+    for compression in ("lzw", "zlib", "zstd", None):
         tifffile.imwrite(path, np.random.default_rng(0).random((64, 64), np.float32), compression=compression)
         content = bytearray(path.read_bytes())
         content[-2000:-1000] = bytes(range(250)) * 4
-        path.write_bytes(content)
+        path.write_bytes(content if compression else content[:10] + content[20:])
         for read in (map_files.read_map, read_mask):
             with pytest.raises(ValueError, match=r"a\.tiff: "):
                 read(path)
@@ -508,9 +508,12 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
         "b.tiff": said,
         "c.png": "Image size (169000000 pixels) exceeds limit",
         "d.npy": "expected numbers as numpy.save",
+        "e.npz": "expected numbers as numpy.save writes them, got another header",
     }
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("a.npy", _huge_npy((100_000, 100_000)))
+    with zipfile.ZipFile(tmp_path / "e.npz", "w") as archive:
+        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
     (tmp_path / "d.npy").write_bytes(_huge_npy((100_000, 100_000)))
     tifffile.imwrite(tmp_path / "b.tiff", np.zeros((4, 4), dtype=np.float32))
     with tifffile.TiffFile(tmp_path / "b.tiff", mode="r+") as file:
@@ -539,19 +542,3 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
     Image.new("RGB", (4, 4)).save(tmp_path / "colour.png")
     with pytest.raises(ValueError, match=r"colour.png: expected a map, which is a grey .png of one channel, got RGB$"):
         map_files.read_map(tmp_path / "colour.png")
-
-
-def test_nothing_is_printed_beside_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    tifffile.imwrite(tmp_path / "a.tiff", FINE)
-    content = (tmp_path / "a.tiff").read_bytes()
-    (tmp_path / "a.tiff").write_bytes(content[:10] + content[20:])
-    with pytest.raises(ValueError, match=r"a\.tiff: "):
-        map_files.read_map(tmp_path / "a.tiff")
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_header_that_is_none(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
-    with pytest.raises(ValueError, match=r"a.npz: expected numbers as numpy.save writes them, got another header"):
-        map_files.read_map(tmp_path / "a.npz")

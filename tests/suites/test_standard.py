@@ -68,7 +68,7 @@ def by_pycocotools(made: Detections, known: list[int], limit: int, folder: Path)
 
 
 @pytest.mark.parametrize("limit", [100, None, 7])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_map_is_that_of_pycocotools_without_ties(seed: int, limit: int | None, tmp_path: Path) -> None:
     made = crowded(np.random.default_rng(seed), 4, 60, 600)
     most = max(np.bincount(boxes["labels"]).max() for boxes in made.predictions)
