@@ -18,11 +18,11 @@ from ..arrays.checks import as_fractions
 from ..extras import extra
 from ..metric.numbers import percent_text
 from ..ranking.counts import Side
-from ..ranking.roc import roc_curve, thinned
+from ..ranking.roc import thinned
 from ..reading.maps.maps import Maps
 from .answer import Bars, Curves, Decisions, Figure, Image, Table, Worst
-from .charts import SAMPLED, Points, curve_points, curves, histogram, roc, worst_of_sides
-from .decisions import BEST_F1, binary_decisions, said_at, threshold_text
+from .charts import SAMPLED, Points, curves, histogram, roc, worst_of_sides
+from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
 from .subject import Computed, Drawing, Example, Subject, in_words, once
 
 WORDS = ("anomalous", "normal")
@@ -98,7 +98,7 @@ class _Vertices(NamedTuple):
 
 def _pro_points(computed: Computed, limit: float) -> Points:
     """The PRO curve up to a false-positive rate of `limit`, where it is interpolated."""
-    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed)
+    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed.points)
     full = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE * points)
     fpr, overlap = np.asarray(full["fpr"]), np.asarray(full["pro"])
     inside = fpr <= limit
@@ -113,15 +113,13 @@ def _pro_points(computed: Computed, limit: float) -> Points:
 def decisions(computed: Computed) -> Decisions:
     """The decisions on pixels, with PRO, or on images if only these are judged."""
     level, *_ = levels_of(computed)
-    anomalous, normal = both = sides(computed, level)
-    drawn = roc_curve(positives=anomalous, negatives=normal, max_points=curve_points(computed))["threshold"]
-    common: dict[str, Any] = {"points": computed.points, "drawn": drawn, "note": f"decisions on {level}s"}
+    common: dict[str, Any] = {"points": computed.points, "note": f"decisions on {level}s"}
     if level == "image":
-        return binary_decisions(both, WORDS, **common)
+        return binary_decisions(sides(computed, level), WORDS, **common)
     overlap = mean_overlap(computed.state["anomalous"], computed.state["region_sizes"])[1]
     # pixels of an image are not independent, so they promise nothing for new ones
     on_pixels = binary_decisions(
-        both,
+        sides(computed, level),
         WORDS,
         values=lambda thresholds, counts: {"PRO": overlap[counts["TP"]].tolist()},
         promise=False,
@@ -269,28 +267,20 @@ def data(computed: Computed) -> str:
 
 
 _RATES = {
-    "auroc": "AUROC",
-    "ap": "AP",
-    "aupr": "AUPR",
+    "(auroc|ap|aupr|f1)": "{1}",
     "f1_max": "F1, best",
     "iou_max": "IoU, best",
-    "f1": "F1",
-    "precision": "precision",
-    "recall": "recall",
+    "(precision|recall)": "{0}",
     r"([ft][pn]r)([\d.]+)([ft][pn]r)": "{3} at {1} % {5}",
 }
+_LEVELS = ("image", "pixel", "sample")
 _TITLES = {
-    "aupro@(.+)": "AUPRO {0}",
-    "auspro@(.+)": "AUsPRO {0}",
-    "aupimo": "AUPIMO",
-    "siou": "sIoU",
-    "ppv": "PPV",
-    "segment_f1": "Segment F1",
-    **{
-        f"{level}_{key}": f"{level.capitalize()} {title}"
-        for level in ("image", "pixel", "sample")
-        for key, title in _RATES.items()
-    },
+    "aupro@(.+)": ("AUPRO {0}", ""),
+    "auspro@(.+)": ("AUsPRO {0}", ""),
+    "(aupimo|ppv)": ("{1}", ""),
+    "siou": ("sIoU", ""),
+    "segment_f1": ("Segment F1", ""),
+    **{f"{level}_{key}": (f"{level.capitalize()} {title}", "") for level in _LEVELS for key, title in _RATES.items()},
 }
 
 
@@ -300,7 +290,7 @@ def titled(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
     >>> [titled(key, {})[0] for key in ("pixel_fpr95tpr", "aupro@0.3", "image_f1_max")]
     ['Pixel FPR at 95 % TPR', 'AUPRO 0.3', 'Image F1, best']
     """
-    return in_words({pattern: (title, "") for pattern, title in _TITLES.items()}, key)[0], words.meaning(key)
+    return in_words(_TITLES, key)[0], words.meaning(key)
 
 
 def threshold(computed: Computed, key: str) -> str:

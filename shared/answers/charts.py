@@ -11,7 +11,7 @@ import numpy as np
 from ..ranking.counts import Side
 from ..ranking.roc import roc_curve
 from .answer import Curves, Histogram, Series, Worst
-from .decisions import said_at
+from .decisions import curve_points, said_at
 from .subject import Computed
 
 BINS = 40
@@ -106,7 +106,7 @@ def flagging(
 
     def points(one: Computed) -> Points:
         positives, negatives = own = sides(one)
-        table = curve(positives=positives, negatives=negatives, max_points=curve_points(one))
+        table = curve(positives=positives, negatives=negatives, max_points=curve_points(one.points))
         return table[x], table[y], said_at(table["threshold"], own, "everything flagged", "nothing flagged")
 
     return points
@@ -117,11 +117,6 @@ def roc(title: str, shown: Computed, sides: Sides, key: str = "", **others: Any)
     axes = "FPR", "TPR"
     points = flagging(roc_curve, "fpr", "tpr", sides)
     return curves(title, axes, shown, points, key, **{"follows": axes, "diagonal": True, **others})
-
-
-def curve_points(computed: Computed) -> int:
-    """The most points of a curve; its decisions have as many again."""
-    return max(4, computed.points // 2)
 
 
 def worst_of_sides(

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
+from ..ranking.roc import roc_curve
 from .answer import Decisions
 
 MAX_PLACES = 17  # decimals of a threshold, beyond which no float needs more
@@ -182,9 +183,9 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
 
 
 def binary_decisions(
-    sides: tuple[Side, Side], words: tuple[str, str], *, first: str = AT_TPR, **others: Any
+    sides: tuple[Side, Side], words: tuple[str, str], *, first: str = AT_TPR, points: int = 2_000, **others: Any
 ) -> Decisions:
-    """The decisions of a detector of positive samples.
+    """The decisions of a detector of positive samples; those at the points of its ROC curve are among them.
 
     Parameters: the positive and the negative side; words for them; first, the preset that is shown if no threshold is
     chosen; others as of `decisions_of`.
@@ -195,6 +196,7 @@ def binary_decisions(
     (['0.091', '0.1', '0.4', '0.6', '1'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
     """
     positive, negative = sides
+    drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(points))["threshold"]
 
     def presets(thresholds: np.ndarray, counts: Counts) -> dict[str, int]:
         tp, fp, places = counts["TP"], counts["FP"], {}
@@ -214,6 +216,8 @@ def binary_decisions(
         table={one: {f"called {called}": next(cells) for called in words} for one in words},
         rates=RATES,
         roles=dict(zip(words, ("unknown", "known"))),
+        drawn=drawn,
+        points=points,
         **others,
     )
 
@@ -299,6 +303,11 @@ def _promise(percent: int, positive: str, negative: str, total: int) -> str:
         f"{negative} samples: with {CONFIDENCE} % confidence, at most {percent} % of new {negative} samples "
         "of the same distribution exceed it (order statistics; Wilks, 1941)."
     )
+
+
+def curve_points(points: int) -> int:
+    """The most points of a curve; its decisions have as many again."""
+    return max(4, points // 2)
 
 
 def spread(length: int, most: int) -> np.ndarray:

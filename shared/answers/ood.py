@@ -14,9 +14,9 @@ from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench
 from ..ood.sides import StateOptions, is_ood, ood_sides, state_options
 from ..ranking.counts import Side
-from ..ranking.roc import precision_recall_curve, roc_curve
+from ..ranking.roc import precision_recall_curve
 from .answer import Decisions, Figure, Worst
-from .charts import SAMPLED, curve_points, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
+from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
 from .decisions import binary_decisions, threshold_text
 from .subject import Computed, Example, Subject, in_words, once
 
@@ -67,10 +67,7 @@ def _labels(computed: Computed) -> StateOptions:
 
 
 def _decisions(computed: Computed) -> Decisions:
-    out, inside = both = sides(computed)
-    drawn = roc_curve(positives=out, negatives=inside, max_points=curve_points(computed))["threshold"]
-    chosen = computed.options["threshold"]
-    return binary_decisions(both, WORDS, chosen=chosen, points=computed.points, drawn=drawn)
+    return binary_decisions(sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:

@@ -19,10 +19,11 @@ from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
-from .charts import Points, curve_points, curves, histogram, model_score, worst_of_sides
+from .charts import Points, curves, histogram, model_score, worst_of_sides
 from .decisions import (
     KINDS,
     Counts,
+    curve_points,
     last_best,
     number_at,
     open_set_decisions,
@@ -126,7 +127,9 @@ def _threshold(computed: Computed, key: str) -> str:
 def _oscr(computed: Computed) -> Mapping[str, Sequence[float]]:
     unknown, correct, wrong = sides(computed)
     number = correct.total + wrong.total
-    return oscr_curve(unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed))
+    return oscr_curve(
+        unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed.points)
+    )
 
 
 def _oscr_points(computed: Computed) -> Points:

@@ -145,17 +145,17 @@ def test_an_answer_is_json(name: str) -> None:
 def test_several_models(groups: bool, tmp_path: Path) -> None:
     """The comparison is that of `compare`, the marks follow from it, and the order of models changes only the order."""
     reading = read_table(tmp_path, data(groups=groups))
-    made = answers_of("ood_bench", reading, {"n_resamples": 200}, intervals=True)
+    made = answers_of("ood_bench", reading, {"n_resamples": 60}, intervals=True)
     assert [*made] == ["m0", "m1", "m2"]
     answer = made["m1"]
     assert (answer.model, answer.best, answer.level) == ("m1", "m2", LEVEL)
     for name, columns in reading.models.items():
-        expected = metric_class("ood_bench")(confidence_level=LEVEL, n_resamples=200).compute(**columns)
+        expected = metric_class("ood_bench")(confidence_level=LEVEL, n_resamples=60).compute(**columns)
         assert answer.results[name] == expected
         assert both(made[name]) == {key: expected[key] for key in both(made[name])}
     for first, second in (("m2", "m0"), ("m2", "m1"), ("m0", "m1")):
         table = compare(
-            "ood_bench", reading.models[first], reading.models[second], n_resamples=200, confidence_level=LEVEL
+            "ood_bench", reading.models[first], reading.models[second], n_resamples=60, confidence_level=LEVEL
         )
         rows = [row for row in answer.differences if (row.first, row.second) == (first, second)]
         assert [row.key for row in rows] == table["key"]
@@ -173,9 +173,9 @@ def test_several_models(groups: bool, tmp_path: Path) -> None:
     assert best == {"m0", "m1", "m2"} - told
     assert len(answer.verdicts) == 2
     assert all("significant" not in verdict and verdict.startswith("m2 vs ") for verdict in answer.verdicts)
-    assert answer.caption == "paired bootstrap, 95 %, 200 resamples"
+    assert answer.caption == "paired bootstrap, 95 %, 60 resamples"
     turned = replace(reading, models={name: reading.models[name] for name in ("m2", "m1", "m0")})
-    other = answers_of("ood_bench", turned, {"n_resamples": 200}, intervals=True)["m1"]
+    other = answers_of("ood_bench", turned, {"n_resamples": 60}, intervals=True)["m1"]
     assert other.numbers == {name: answer.numbers[name] for name in ("m2", "m1", "m0")}
     assert sorted(other.verdicts) == sorted(answer.verdicts)
     assert other.best == "m2"
@@ -224,7 +224,7 @@ def test_a_model_that_is_not_clearly_worse_is_marked_too(tmp_path: Path) -> None
     plain = answers_of("ood_bench", reading, {}, intervals=False)["m0"]
     assert not any(number.best for numbers in plain.numbers.values() for number in numbers)
     assert plain.verdicts == []
-    answer = answers_of("ood_bench", reading, {}, intervals=True)["m0"]
+    answer = answers_of("ood_bench", reading, {"n_resamples": 60}, intervals=True)["m0"]
     assert [numbers[0].best for numbers in answer.numbers.values()][1:] == [True, True]
     assert "m1 vs m2: AUROC +0.000 [0.000, 0.000], no clear difference" in answer.verdicts
     assert answer.side_by_side is not None

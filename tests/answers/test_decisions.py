@@ -23,6 +23,7 @@ from openworld_metrics.answers.decisions import (
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.guarantees import threshold_at_fpr
+from openworld_metrics.ranking.roc import roc_curve
 from openworld_metrics.reading import Reading
 from tests import cases
 
@@ -162,9 +163,11 @@ def test_many_thresholds_are_thinned() -> None:
     for name, place in thin.presets.items():
         other = whole.presets[name]
         assert [thin.counts[key][place] for key in thin.counts] == [whole.counts[key][other] for key in whole.counts]
-    at = float(np.sort(inside)[4_000])
-    kept = decisions_of(out, inside, points=500, drawn=[at])
-    assert kept.counts["FP"][place_of(kept, at)] <= 9_000 - 4_001
+    curve = roc_curve(positives=as_side(out), negatives=as_side(inside), max_points=250)
+    for at, tpr, fpr in [*zip(curve["threshold"], curve["tpr"], curve["fpr"])][1:]:
+        place = place_of(thin, at)
+        assert number_at(thin, "TPR", place) == tpr
+        assert number_at(thin, "FPR", place) <= fpr
 
 
 def test_scores_that_are_single_or_infinite() -> None:
