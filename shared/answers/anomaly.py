@@ -295,9 +295,12 @@ def titled(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
 
 def threshold(computed: Computed, key: str) -> str:
     """The threshold of a result without groups, as text that makes the same decisions; "" if it has none."""
-    at = getattr(computed.summary.results.get(key), "threshold", None)
-    level = re.match("image|pixel", key)
-    return "" if at is None or level is None or np.isnan(at) else threshold_text(at, sides(computed, level[0]))
+    level = key.partition("_")[0]
+    return (
+        threshold_text(computed.summary.results[key].threshold, sides(computed, level))
+        if level in ("image", "pixel")
+        else ""
+    )
 
 
 def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:

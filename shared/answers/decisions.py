@@ -99,14 +99,16 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
     return repr(low)
 
 
-def threshold_text(threshold: float, sides: Sequence[Side]) -> str:
+def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
     """A threshold as the shortest decimal that makes the same decisions on the samples of all sides; ±inf as such.
+
+    It is "" for None and NaN.
 
     >>> threshold_text(1 / 3, [Side(np.asarray([0.5, 0.9])), Side(np.asarray([0.1, 1 / 3]))])
     '0.4'
     """
-    if math.isinf(threshold):
-        return str(threshold)
+    if threshold is None or not math.isfinite(threshold):
+        return "" if threshold is None or math.isnan(threshold) else str(threshold)
     return plain_threshold(threshold, float(next_higher(np.asarray([threshold]), sides)[0]), single=_is_single(sides))
 
 

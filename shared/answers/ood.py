@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -107,8 +106,7 @@ def _threshold(computed: Computed, key: str) -> str:
     """Of an operating point without groups, whether or not the results have its threshold."""
     if computed.pooled is not None or not has_threshold(key) or computed.options["step"] is not None:
         return ""
-    at = _points(computed)[key].threshold
-    return "" if at is None or math.isnan(at) else threshold_text(at, sides(computed))
+    return threshold_text(_points(computed)[key].threshold, sides(computed))
 
 
 @once

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..arrays.checks import as_fraction
 from ..metric.metric import Metric
-from ..metric.results import Rate
 from ..open_set.decisions import Decisions as ClassDecisions
 from ..open_set.open_f import macro_open_f, micro_open_f
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
@@ -115,10 +114,7 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 
 def _threshold(computed: Computed, key: str) -> str:
-    rate = computed.summary.results[key]
-    if not isinstance(rate, Rate) or rate.threshold is None or math.isnan(rate.threshold):
-        return ""
-    return threshold_text(rate.threshold, sides(computed))
+    return threshold_text(computed.summary.results[key].threshold, sides(computed))
 
 
 # openauc
