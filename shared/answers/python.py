@@ -12,7 +12,6 @@ from typing import Any
 from ..metric.signature import plain_option
 
 _WIDTH = 100
-Files = str | Sequence[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -23,17 +22,11 @@ class Source:
     choices: those of `read`, such as columns and leave_out
     """
 
-    inputs: Sequence[Files]
+    inputs: Sequence[str | Sequence[str] | Mapping[str, Any]]
     choices: Mapping[str, Any] = field(default_factory=dict)
 
 
-def python_call(
-    metric: str,
-    source: Source | None,
-    several: bool,
-    options: Mapping[str, Any],
-    best: str = "",
-) -> str:
+def python_call(metric: str, source: Source | None, several: bool, options: Mapping[str, Any], best: str = "") -> str:
     """Python code of the results and, with a best of several models, of its comparison with each other model.
 
     Parameters: the name of the metric; the source of the data, without which its columns are left to the reader;
@@ -48,48 +41,32 @@ def python_call(
     """
     columns, by_name, name, lines = "reading.columns", "reading.models", _text(metric), []
     if source is not None:
-        arguments = [
-            name,
-            *map(_text, source.inputs),
-            *(f"{key}={_text(each)}" for key, each in source.choices.items()),
-        ]
-        lines.append(f"reading = {_call('read', arguments)}")
+        choices = (f"{key}={_text(each)}" for key, each in source.choices.items())
+        lines.append(_wrapped("reading = read(", [name, *map(_text, source.inputs), *choices], ")"))
     else:
         columns = by_name = "models" if several else "columns"
         lines.append(f"{columns} = ...  # your columns by name{' of each model' if several else ''}")
     changed = [f"{key}={_text(plain_option(value))}" for key, value in options.items()]
-    compute = f"{_call('load', [name, *changed])}.compute"
+    compute = _wrapped("load(", [name, *changed], ").compute")
     imported = ["compare"] * bool(best) + ["load"] + ["read"] * (source is not None)
     if not several:
         lines.append(f"results = {compute}(**{columns})")
     else:
-        lines.append(_braces(f"name: {compute}(**columns)", f"for name, columns in {by_name}.items()", "results"))
+        loop = f"for name, columns in {by_name}.items()"
+        lines.append(_wrapped("results = {", [f"name: {compute}(**columns)", loop], "}", comma=""))
     if best:
-        compare = _call("compare", [name, f"{by_name}[best]", "columns", *changed])
         lines.append(f"best = {_text(best)}")
-        where = f"for name, columns in {by_name}.items() if name != best"
-        lines.append(_braces(f"name: {compare}", where, "differences"))
+        compare = _wrapped("compare(", [name, f"{by_name}[best]", "columns", *changed], ")")
+        lines.append(_wrapped("differences = {", [f"name: {compare}", f"{loop} if name != best"], "}", comma=""))
     return f"from openworld_metrics import {', '.join(imported)}\n\n" + "\n".join(lines) + "\n"
 
 
-def _braces(entry: str, loop: str, name: str) -> str:
-    """A dict comprehension, on one line if it fits."""
-    line = f"{name} = {{{entry} {loop}}}"
-    return line if _fits(line) else f"{name} = {{\n{_lines([entry, loop])}}}"
-
-
-def _call(function: str, arguments: Sequence[str]) -> str:
-    """A call on one line if it fits, otherwise with one argument on each line."""
-    line = f"{function}({', '.join(arguments)})"
-    return line if _fits(line) else f"{function}(\n{_lines(arguments, ',')})"
-
-
-def _fits(line: str) -> bool:
-    return len(line) <= _WIDTH and "\n" not in line
-
-
-def _lines(entries: Sequence[str], end: str = "") -> str:
-    return indent("".join(f"{entry}{end}\n" for entry in entries), "    ")
+def _wrapped(begin: str, entries: Sequence[str], end: str, comma: str = ",") -> str:
+    """Entries between two ends, on one line if it fits, otherwise each on a line of its own."""
+    line = f"{begin}{f'{comma} '.join(entries)}{end}"
+    if len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return begin + "\n" + indent("".join(f"{entry}{comma}\n" for entry in entries), "    ") + end
 
 
 def _text(value: Any) -> str:
@@ -102,8 +79,7 @@ def _text(value: Any) -> str:
         return json.dumps(str(value), ensure_ascii=False)
     if isinstance(value, Mapping):
         entries = [f"{_text(key)}: {_text(each)}" for key, each in value.items()]
-        line = f"{{{', '.join(entries)}}}"
-        return line if _fits(line) else f"{{\n{_lines(entries, ',')}}}"
+        return _wrapped("{", entries, "}")
     if isinstance(value, (list, tuple)):
         begin, end = "()" if isinstance(value, tuple) else "[]"
         comma = "," if isinstance(value, tuple) and len(value) == 1 else ""

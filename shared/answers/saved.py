@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ..loading import METRICS, script
 from ..reading.read import read
-from .answer import Answer, Image
+from .answer import Answer, Image, Worst
 from .answers import answers_of
 from .python import Source
 from .subject import subject_of
@@ -69,12 +69,9 @@ def save_examples(names: Sequence[str] = METRICS) -> None:
         path.write_text(as_json(example_answers(name)) + "\n", encoding="utf-8")
 
 
-def _shortened(worst: Any) -> Any:
+def _shortened(worst: Worst) -> Worst:
     """The first samples of a side, without what only a report takes."""
-    pictures = {"pictures": worst.pictures[:WORST]} if worst.pictures else {}
-    return replace(
-        worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="", **pictures
-    )
+    return replace(worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="")
 
 
 def _lighter(images: Sequence[Image]) -> Sequence[Image]:

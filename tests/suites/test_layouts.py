@@ -100,17 +100,6 @@ def test_the_folders_of_defects_may_be_left_out_where_no_stem_repeats(tmp_path: 
     assert evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")["groups"] == wanted
 
 
-def test_normal_images_may_have_masks_and_visa_only_its_test_images(tmp_path: Path) -> None:
-    write_tree("mvtec-3d", tmp_path / "3d")
-    listed = list_anomaly_maps(tmp_path / "3d" / "maps", tmp_path / "3d" / "data")
-    assert not listed.problems
-    assert all(len(image.masks) == 1 for image, _ in listed.pairs)
-    write_tree("visa", tmp_path / "visa")
-    listed = list_anomaly_maps(tmp_path / "visa" / "maps", tmp_path / "visa" / "data")
-    assert not listed.problems
-    assert {image.stem for image, _ in listed.pairs} == {"000", "001", "002"}
-
-
 def test_a_folder_of_masks_below_folders(tmp_path: Path) -> None:
     made = write_tree("folders", tmp_path)
     wanted = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")

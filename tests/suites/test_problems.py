@@ -285,10 +285,7 @@ def test_masks_with_soft_edges(suffix: str, tmp_path: Path, monkeypatch: pytest.
         write_map(Path(f"maps/{name}.npy"), (mask * (name == "a")).astype(np.float32))
         SOFT[suffix](mask * (name == "a"), Path(f"masks/{name}.{suffix}"))
     said = rf"a.{suffix}: .*expected a mask of 0 and one other value, got \S+ to \S+; --mask-threshold \S+ cuts it"
-    for call in (
-        evaluate_anomaly_folder,
-        of_python,
-    ):
+    for call in (evaluate_anomaly_folder, of_python):
         with pytest.raises(ValueError, match=said):
             call("maps", "masks")
     (line,) = file_problems(list_anomaly_maps("maps", "masks"))
