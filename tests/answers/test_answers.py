@@ -18,7 +18,6 @@ from openworld_metrics import METRICS, compare, read
 from openworld_metrics.answers import answers, pictures
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
 from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
-from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.saved import as_json, example_answers, from_json, saved_answers
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
@@ -345,21 +344,6 @@ def test_infinite_scores_are_not_drawn() -> None:
     assert drawn.note == "1 of 500 OOD scores lie beyond the axis"
     assert drawn.width * len(drawn.series[0].x) < 1.1
     assert sum(drawn.series[1].y) == pytest.approx(0.998)
-
-
-def test_numbers_of_the_decision_among_classes() -> None:
-    """With `decisions`, macro_open_f has its numbers at every threshold."""
-    columns, _ = cases.draw("macro_open_f", 1)
-    answer = answer_of("macro_open_f", columns, {"decisions": True})
-    assert answer.leading == ["macro_open_f", "accuracy(K+1)", "hos"]
-    decisions = answer.decisions
-    assert decisions is not None
-    metric = metric_class("macro_open_f")
-    for place in range(0, len(decisions.thresholds), 5):
-        results = metric(decisions=True, threshold=float(decisions.thresholds[place])).compute(**columns)
-        assert number_at(decisions, "F", place) == results["macro_open_f"]
-        for name in ("hos", "accuracy(K+1)", "open_miou"):
-            assert number_at(decisions, name, place) == results[name]
 
 
 def test_worst_samples_are_named(tmp_path: Path) -> None:

@@ -181,6 +181,9 @@ def test_the_numbers_over_thresholds_end_at_the_results() -> None:
             ("two", "d2", False),
         ]
         assert figure.series[0].y[0] == results(of)[figure.axes[1]]
+        decisions = SUBJECT.decisions(of)
+        assert figure.series[0].x == decisions.ends[:-1]
+        assert figure.series[0].y == decisions.values[figure.axes[1]][:-1]
 
 
 def one_of_each() -> Detections:
