@@ -222,6 +222,7 @@ def test_numbers_of_the_decision_among_classes() -> None:
     assert next(iter(decisions.presets)) == "chosen threshold"
     chosen = decisions.presets["chosen threshold"]
     assert decisions.thresholds[chosen] == "0.5"
+    assert "best F" not in decisions.presets
     for place in (chosen, 0, 5, 10, 50):
         at = float(decisions.thresholds[place])
         results = metric_class("macro_open_f")(decisions=True, threshold=at).compute(**columns)
