@@ -17,6 +17,7 @@ from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.detection import compare_detections
 from openworld_metrics.suites.differences import compared_runs
+from openworld_metrics.suites.intervals import with_image_intervals
 from tests.suites.trees import Drawn, write_maps, write_tree
 
 OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
@@ -82,6 +83,17 @@ def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
     assert any(key.endswith("_low") for key in arrays)
     assert {key: folder[key] for key in arrays} == arrays
     assert {key: folder["groups"][key] for key in table} == table
+
+
+def test_intervals_of_images_need_no_file_again(tmp_path: Path) -> None:
+    """From the scores of a run, they are those of a run with a confidence level, of two categories."""
+    write_tree("mvtec-ad", tmp_path)
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    drawn: dict[str, Any] = {"levels": "image", "confidence_level": 0.95, "n_resamples": 25}
+    sure = evaluate_maps(listed, **drawn).results
+    numbers = with_image_intervals(evaluate_maps(listed), None, 25).results
+    ends = [key for key in sure if key.endswith(("_low", "_high"))]
+    assert {key: numbers[key] for key in ends} == {key: sure[key] for key in ends} != {}
 
 
 def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
