@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,13 +18,12 @@ from ..arrays.checks import as_fractions
 from ..extras import extra
 from ..metric.numbers import percent_text
 from ..ranking.counts import Side
-from ..ranking.operating_points import parse_point
-from ..ranking.roc import roc_curve, thinned
+from ..ranking.roc import thinned
 from ..reading.maps.maps import Maps
 from .answer import Bars, Curves, Decisions, Figure, Image, Table, Worst
-from .charts import Points, curve_points, histogram, pooled_note, roc, series_of_models, worst_of_sides
-from .decisions import BEST_F1, binary_decisions, said_at, threshold_text
-from .subject import Computed, Drawing, Example, Subject
+from .charts import SAMPLED, Points, curves, histogram, roc, worst_of_sides
+from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
+from .subject import Computed, Drawing, Example, Subject, in_words, once
 
 WORDS = ("anomalous", "normal")
 _MOST_KINDS = 12
@@ -32,12 +31,10 @@ _FINE = 100  # times as many points of a PRO curve, of which only a small part m
 _ENDS = ("everything flagged", "nothing flagged")
 
 
+@once
 def sides(computed: Computed, level: str) -> tuple[Side, Side]:
     """Scores of the anomalous and of the normal images or pixels."""
-    if level not in computed.memo:
-        computed.memo[level] = level_sides(computed.state, level)
-    both: tuple[Side, Side] = computed.memo[level]
-    return both
+    return level_sides(computed.state, level)
 
 
 def levels_of(computed: Computed) -> list[str]:
@@ -63,34 +60,33 @@ def distinct(computed: Computed) -> np.ndarray:
 
 def figures(computed: Computed) -> list[Figure]:
     """The PRO curve, ROC curves of each level, scores of images, and decisions on each kind of image."""
-    levels, note = levels_of(computed), pooled_note(computed, SUBJECT.group)
-    figures: list[Figure] = []
-    if "pixel" in levels:
-        figures += [pro(computed, note)]
+    levels = levels_of(computed)
+    figures: list[Figure] = [pro(computed)] if "pixel" in levels else []
     for level in levels:
-        drawn = roc(f"ROC of {level}s", computed, partial(sides, level=level), f"{level}_auroc", note)
-        figures += [drawn if level == levels[0] else replace(drawn, follows=None)]  # the decisions are of the first
+        follows = ("FPR", "TPR") if level == levels[0] else None  # the decisions are of the first
+        of = partial(sides, level=level)
+        figures.append(roc(f"ROC of {level}s", computed, of, f"{level}_auroc", follows=follows))
     if "image" in levels:
         anomalous, normal = sides(computed, "image")
         both = (("normal", "known", normal), ("anomalous", "unknown", anomalous))
-        scores = histogram("Scores of images", "score, higher is more anomalous", both, note)
+        scores = histogram("Scores of images", "score, higher is more anomalous", both)
         figures += [replace(scores, follows=levels[0] == "image"), *kinds_of_images(computed)]
     return figures
 
 
-def pro(computed: Computed, note: str = "") -> Curves:
+def pro(computed: Computed) -> Curves:
     """The mean overlap of the regions over the FPR of pixels, up to the largest integration limit."""
-    limits = as_fractions(computed.options["integration_limits"], "integration_limits")
-    most = max(limits)
-    sampled = "" if computed.options["num_thresholds"] is None else "of every score; the numbers are sampled"
-    title, key = "Regions covered", "" if sampled else f"aupro@{most}"
-    return Curves(
-        title,
+    most = max(as_fractions(computed.options["integration_limits"], "integration_limits"))
+    key, note = (f"aupro@{most}", "") if computed.options["num_thresholds"] is None else ("", SAMPLED)
+    return curves(
+        "Regions covered",
         ("FPR of pixels", "mean overlap (PRO)"),
-        series_of_models(computed, lambda one: _pro_points(one, most), key, title),
-        ("FPR", "PRO"),
-        (most == 1, True),
-        note="; ".join(filter(None, [note, sampled])),
+        computed,
+        lambda one: _pro_points(one, most),
+        key,
+        follows=("FPR", "PRO"),
+        shares=(most == 1, True),
+        note=note,
     )
 
 
@@ -102,7 +98,7 @@ class _Vertices(NamedTuple):
 
 def _pro_points(computed: Computed, limit: float) -> Points:
     """The PRO curve up to a false-positive rate of `limit`, where it is interpolated."""
-    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed)
+    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed.points)
     full = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE * points)
     fpr, overlap = np.asarray(full["fpr"]), np.asarray(full["pro"])
     inside = fpr <= limit
@@ -117,22 +113,18 @@ def _pro_points(computed: Computed, limit: float) -> Points:
 def decisions(computed: Computed) -> Decisions:
     """The decisions on pixels, with PRO, or on images if only these are judged."""
     level, *_ = levels_of(computed)
-    positive, negative = sides(computed, level)
-    drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(computed))["threshold"]
-    note = "; ".join(filter(None, [f"decisions on {level}s", pooled_note(computed, SUBJECT.group)]))
+    common: dict[str, Any] = {"points": computed.points, "note": f"decisions on {level}s"}
     if level == "image":
-        return binary_decisions(positive, negative, WORDS, points=computed.points, drawn=drawn, note=note)
+        return binary_decisions(sides(computed, level), WORDS, **common)
     overlap = mean_overlap(computed.state["anomalous"], computed.state["region_sizes"])[1]
+    # pixels of an image are not independent, so they promise nothing for new ones
     on_pixels = binary_decisions(
-        positive,
-        negative,
+        sides(computed, level),
         WORDS,
         values=lambda thresholds, counts: {"PRO": overlap[counts["TP"]].tolist()},
-        promise=False,  # pixels of an image are not independent, so they promise nothing for new ones
+        promise=False,
         first=BEST_F1,
-        points=computed.points,
-        drawn=drawn,
-        note=note,
+        **common,
     )
     return replace(on_pixels, shares=["PRO"])
 
@@ -194,7 +186,8 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
         keys += [(f"score > {threshold_text(threshold, sides(computed, 'pixel'))}", "unknown")]
     read, shown = photographs_of(computed, paths, len(maps)), []
     for one in worst:
-        (score_map, mask, void), own = _image(computed, one.row), read(one.row)
+        entries = (computed.columns[name][one.row] for name in ("predictions", "references"))
+        (score_map, mask, void), own = _image(computed, *entries), read(one.row)
         photo = None if own is None else own[0]
         side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
         picture, small = (
@@ -217,9 +210,9 @@ def images(computed: Computed, number: int = 48) -> list[Image]:
     return shown
 
 
-def _image(computed: Computed, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    score_map = np.asarray(computed.columns["predictions"][row], np.float64)
-    return score_map, *united(computed.columns["references"][row], computed.options["ignore_value"])
+def _image(computed: Computed, score_map: Any, reference: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The map of an image, and its anomalous and its void pixels."""
+    return np.asarray(score_map, np.float64), *united(reference, computed.options["ignore_value"])
 
 
 def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -234,7 +227,9 @@ def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.nda
 def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged], tuple[float, float]]:
     """All images, the worst first, and the lowest and highest finite score of their pixels."""
     low, high, judged = np.inf, -np.inf, list[_Judged]()
-    for (row, is_first), (score_map, mask, void) in zip(enumerate(distinct(computed)), _pairs(computed)):
+    columns = computed.columns["predictions"], computed.columns["references"]  # which may be read from files, in order
+    for (row, is_first), *entries in zip(enumerate(distinct(computed)), *columns):
+        score_map, mask, void = _image(computed, *entries)
         finite = score_map[np.isfinite(score_map)]
         low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
         if is_first:
@@ -247,12 +242,6 @@ def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged],
         scores, labels = (computed.state[f"image_{name}"] for name in ("scores", "labels"))
         judged.sort(key=lambda one: (not labels[one.row], scores[one.row] * (1 if labels[one.row] else -1)))
     return judged, (float(low), float(high)) if low < high else (0.0, 1.0) if low > high else (low, low + 1)
-
-
-def _pairs(computed: Computed) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    ignored = computed.options["ignore_value"]
-    for score_map, reference in zip(computed.columns["predictions"], computed.columns["references"]):
-        yield np.asarray(score_map, np.float64), *united(reference, ignored)
 
 
 def _said(one: _Judged) -> str:
@@ -277,45 +266,41 @@ def data(computed: Computed) -> str:
     return f"{len(labels):,} images: {int(labels.sum()):,} anomalous, {int((~labels).sum()):,} normal"
 
 
-_TITLES = {
-    "auroc": "AUROC",
-    "ap": "AP",
-    "aupr": "AUPR",
+_RATES = {
+    "(auroc|ap|aupr|f1)": "{1}",
     "f1_max": "F1, best",
     "iou_max": "IoU, best",
-    "f1": "F1",
-    "precision": "precision",
-    "recall": "recall",
-    "aupro": "AUPRO",
-    "auspro": "AUsPRO",
-    "aupimo": "AUPIMO",
-    "siou": "sIoU",
-    "ppv": "PPV",
-    "segment_f1": "Segment F1",
+    "(precision|recall)": "{0}",
+    r"([ft][pn]r)([\d.]+)([ft][pn]r)": "{3} at {1} % {5}",
+}
+_LEVELS = ("image", "pixel", "sample")
+_TITLES = {
+    "aupro@(.+)": ("AUPRO {0}", ""),
+    "auspro@(.+)": ("AUsPRO {0}", ""),
+    "(aupimo|ppv)": ("{1}", ""),
+    "siou": ("sIoU", ""),
+    "segment_f1": ("Segment F1", ""),
+    **{f"{level}_{key}": (f"{level.capitalize()} {title}", "") for level in _LEVELS for key, title in _RATES.items()},
 }
 
 
-def title(key: str) -> str:
-    """A key in words.
+def titled(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The title and the meaning of a key.
 
-    >>> title("pixel_fpr95tpr"), title("aupro@0.3"), title("image_f1_max")
-    ('Pixel FPR at 95 % TPR', 'AUPRO 0.3', 'Image F1, best')
+    >>> [titled(key, {})[0] for key in ("pixel_fpr95tpr", "aupro@0.3", "image_f1_max")]
+    ['Pixel FPR at 95 % TPR', 'AUPRO 0.3', 'Image F1, best']
     """
-    name, _, limit = key.partition("@")
-    if name in _TITLES:
-        return f"{_TITLES[name]} {limit}".rstrip()
-    level, _, rate = key.partition("_")
-    point = parse_point(rate)
-    if point is not None:
-        rate = f"{point[0].upper()} at {float(100 * point[2]):.12g} % {point[1].upper()}"
-    return f"{level.capitalize()} {_TITLES.get(rate, rate)}" if rate in _TITLES or point is not None else ""
+    return in_words(_TITLES, key)[0], words.meaning(key)
 
 
 def threshold(computed: Computed, key: str) -> str:
     """The threshold of a result without groups, as text that makes the same decisions; "" if it has none."""
-    at = getattr(computed.summary.results.get(key), "threshold", None)
-    level = re.match("image|pixel", key)
-    return "" if at is None or level is None or np.isnan(at) else threshold_text(at, sides(computed, level[0]))
+    level = key.partition("_")[0]
+    return (
+        threshold_text(computed.summary.results[key].threshold, sides(computed, level))
+        if level in ("image", "pixel")
+        else ""
+    )
 
 
 def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:
@@ -346,8 +331,7 @@ SUBJECT = Subject(
         "Regions": r"aupro.*|aupimo.*|auspro.*",
         "Objects, at the pixel threshold": r"(siou|ppv|segment_f1)(_\w+)?",
     },
-    title=title,
-    meaning=lambda key, options: words.meaning(key),
+    words=titled,
     figures=figures,
     decisions=decisions,
     worst=worst,

@@ -11,9 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Row = Mapping[str, Any]
-MODELS = "d"  # a role "d1" is that of the first model, in the order of the file
-
 
 @dataclass(frozen=True)
 class Number:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from ..metric.results import Key, Rate, Summary, kind_of, rates_of
 from ..reading.reading import Reading
 from ..reading.tables.files import whole
 from ..texts import texts
-from .answer import Answer, Difference, Number
+from .answer import Answer, Difference, Number, Table
+from .charts import joined
 from .costs import (
     MAX_AUTOMATIC,
     IntervalsError,
@@ -34,18 +35,20 @@ from .costs import (
 )
 from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
-from .tables import group_models_table, group_table, mean_over, models_table, plain, result_tables, scalars
+from .tables import (
+    group_models_table,
+    group_table,
+    mean_over,
+    models_table,
+    plain,
+    plural,
+    result_tables,
+    scalars,
+)
 from .verdicts import best_of, differences_of, marked, verdicts_of
 
 LEVEL = 0.95  # confidence level of intervals for which none is chosen
 MAX_LEADING = 3
-
-
-class _Model(NamedTuple):
-    """A computation, and the metric's state by group, which intervals and comparisons are drawn from."""
-
-    computed: Computed
-    state: Mapping[str, Any]
 
 
 def answers_of(
@@ -76,24 +79,22 @@ def answers_of(
     if not columns:
         raise ValueError("reading: expected the columns of a model, got none")
     reading.check(chosen)
-    models: dict[str, _Model] = {}
+    models: dict[str, Computed] = {}
     for place, (model, own) in enumerate(columns.items()):
         try:
-            one = _model(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
+            one = _computed(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{model}: {error}" if len(columns) > 1 else str(error)) from error
-        computed = replace(one.computed, place=place, photographs=photographs, points=points)
-        models[model] = one._replace(computed=computed)
-    settled, why = subject.settle({model: one.computed for model, one in models.items()})
-    notes = [*reading.notes, *filter(None, [why])]
-    level, parts, said = _level(subject, models, chosen, intervals, bounded)
-    notes += said
+        models[model] = replace(one, place=place, photographs=photographs, points=points)
+    level, parts, why_none = _level(subject, models, chosen, intervals, bounded)
+    settled, why_less = subject.settle(models)
+    notes = [*reading.notes, *filter(None, [why_less, why_none])]
     if level is not None:
-        settled = {model: _with_intervals(subject, one, models[model].state, level) for model, one in settled.items()}
+        settled = {model: _with_intervals(subject, one, level) for model, one in settled.items()}
     summaries = {model: one.summary for model, one in settled.items()}
     first = next(iter(settled.values()))
     leading = leading_keys(subject, first.summary)
-    best = (best_of(summaries, leading[0]) if leading else "") or next(iter(summaries))
+    best = (best_of(summaries, leading[0]) if leading else "") or next(iter(settled))
     differences: list[Difference] = []
     if level is not None and len(settled) > 1:
         drawn = {"n_resamples": chosen["n_resamples"], "random_state": chosen["random_state"]}
@@ -102,12 +103,35 @@ def answers_of(
             differences = differences_of(summaries, parts, best, level, **drawn, skipping=skipping)
         except ValueError as error:
             notes.append(f"The models were not compared: {error}.")
-    shown_options = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
-    call = python_call(name, source, columns, shown_options, best if differences else "")
-    marks = marked(summaries, differences)
-    common = _Common(subject, summaries, settled, leading, best, differences, marks, level, notes, call)
+    changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
+    marks, citation = marked(summaries, differences), texts(script(name)).citation
+    caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples"
+    titles = {key: _title(subject, key, first.options) for key in leading}
+    tables = [models_table(subject, summaries, marks)] if len(settled) > 1 else []
+    by_group = [group_models_table(subject, summaries, marks, *titled) for titled in titles.items() if tables]
+    answers = {}
     with np.errstate(all="ignore"):
-        return {model: _answer(common, model) for model in settled}
+        common: dict[str, Any] = {
+            "metric": name,
+            "question": subject.question,
+            "models": [*settled],
+            "leading": leading,
+            "numbers": {model: _numbers(subject, one, leading, marks) for model, one in settled.items()},
+            "results": {model: summary.as_dict() for model, summary in summaries.items()},
+            "best": best,
+            "verdicts": verdicts_of(differences, best, leading[0], titles[leading[0]]) if leading else (),
+            "differences": differences,
+            "level": level,
+            "caption": caption if differences else "",
+            "noun": subject.noun,
+            "citation": citation,
+            "call": python_call(name, source, len(columns) > 1, changed, best if differences else ""),
+        }
+        for model, one in settled.items():
+            computed = replace(one, rivals={name: other for name, other in settled.items() if name != model})
+            side = [*tables, group_table(subject, one), *by_group] if one.summary.groups else tables
+            answers[model] = _answer(subject, computed, side, notes, common)
+    return answers
 
 
 def columns_of(reading: Reading) -> dict[str, dict[str, Any]]:
@@ -124,15 +148,14 @@ def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]
     """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
     subject = subject_of(name)
     chosen, columns = {**subject.metric.options, **options}, {k: v for k, v in columns.items() if v is not None}
-    model = _model(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
-    level = chosen["confidence_level"]
-    if level is None:
-        return model.computed.summary.as_dict()
-    check_cost(_work_of_resamples(subject, model, chosen["n_resamples"]), IntervalsError)
-    return _with_intervals(subject, model.computed, model.state, level).summary.as_dict()
+    computed = _computed(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
+    if chosen["confidence_level"] is not None:
+        check_cost(_work_of_resamples(subject, computed, chosen["n_resamples"]), IntervalsError)
+        computed = _with_intervals(subject, computed, chosen["confidence_level"])
+    return computed.summary.as_dict()
 
 
-def _model(
+def _computed(
     subject: Subject,
     model: str,
     columns: Mapping[str, Any],
@@ -141,7 +164,7 @@ def _model(
     *,
     times: int,
     bounded: bool,
-) -> _Model:
+) -> Computed:
     """Compute a model without intervals: of all samples or by group, and then with groups pooled too."""
     subject.check(columns, options)
     if bounded:
@@ -160,12 +183,12 @@ def _model(
         summaries.append(metric.summary())
     groups = [*map(group_name, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
     pooled = summaries[-1] if len(every) > 1 else None
-    return _Model(Computed(model, rest, states[-1], options, summaries[0], reading, pooled, groups), states[0])
+    return Computed(model, rest, states[-1], options, summaries[0], reading, states[0], pooled, groups)
 
 
 def _level(
-    subject: Subject, models: Mapping[str, _Model], options: Mapping[str, Any], wanted: bool | None, bounded: bool
-) -> tuple[float | None, dict[str, Sequence[Part]], list[str]]:
+    subject: Subject, models: Mapping[str, Computed], options: Mapping[str, Any], wanted: bool | None, bounded: bool
+) -> tuple[float | None, dict[str, Sequence[Part]], str]:
     """The confidence level, or None for no intervals; the prepared parts of each model; and why there are none.
 
     A resample passes once over the samples of each model, and twice for each pair.
@@ -173,59 +196,41 @@ def _level(
     level = options["confidence_level"]
     automatic = not wanted and level is None
     if automatic and wanted is False:
-        return None, {}, []
-    number = len(models)
-    passes = options["n_resamples"] * (number + number * (number - 1))
+        return None, {}, ""
+    passes = options["n_resamples"] * len(models) ** 2
     work: dict[str, int] = {}
     for one in models.values():
         work |= _work_of_resamples(subject, one, passes)
     if not automatic and bounded:
         check_cost(work, IntervalsError)
     if automatic and max(work.values()) > MAX_AUTOMATIC:
-        return None, {}, ["Intervals take longer here, and were left out."]
+        return None, {}, "Intervals take longer here, and were left out."
     parts: dict[str, Sequence[Part]] = {}
-    if automatic or number > 1:
-        for model, one in models.items():
-            parts[model] = [*_metric(subject, one.computed.options, one.state).prepared()]
+    if automatic or len(models) > 1:
+        parts = {model: [*_metric(subject, one, options).prepared()] for model, one in models.items()}
     if automatic and not all(are_enough(part.prepared) for own in parts.values() for part in own):
-        return None, {}, [f"No intervals: there are fewer than {FEWEST} samples of a kind."]
-    return level or LEVEL, parts, []
+        return None, {}, f"No intervals: there are fewer than {FEWEST} samples of a kind."
+    return level or LEVEL, parts, ""
 
 
-def _work_of_resamples(subject: Subject, model: _Model, times: int) -> dict[str, int]:
-    computed = model.computed
-    return work_of_resamples(subject, computed.summary.as_dict(), model.state, computed.columns, times)
+def _work_of_resamples(subject: Subject, one: Computed, times: int) -> dict[str, int]:
+    return work_of_resamples(subject, one.summary.as_dict(), one.by_group, one.columns, times)
 
 
-def _metric(subject: Subject, options: Mapping[str, Any], state: Mapping[str, Any]) -> Metric:
+def _metric(subject: Subject, one: Computed, options: Mapping[str, Any]) -> Metric:
     metric = subject.metric(**options)
     metric.keeps_samples = True
-    metric.merge(state)
+    metric.merge(one.by_group)
     return metric
 
 
-def _with_intervals(subject: Subject, computed: Computed, state: Mapping[str, Any], level: float) -> Computed:
+def _with_intervals(subject: Subject, computed: Computed, level: float) -> Computed:
     """The computation with an interval of each of its rates."""
     options = {**computed.options, "confidence_level": level}
-    summary = _metric(subject, options, state).summary()
+    summary = _metric(subject, computed, options).summary()
     of_all = {key: rate.interval for key, rate in summary.rates().items() if rate.interval is not None}
     summary = computed.summary.with_intervals(of_all)._replace(options=summary.options)
     return replace(computed, summary=summary, options=options)
-
-
-class _Common(NamedTuple):
-    """The parts that the answers of all models share."""
-
-    subject: Subject
-    summaries: Mapping[str, Summary]
-    models: Mapping[str, Computed]
-    leading: Sequence[str]
-    best: str
-    differences: Sequence[Difference]
-    marks: Mapping[Key, Sequence[str]]
-    level: float | None
-    notes: Sequence[str]
-    call: str
 
 
 def leading_keys(subject: Subject, summary: Summary) -> list[str]:
@@ -235,47 +240,29 @@ def leading_keys(subject: Subject, summary: Summary) -> list[str]:
     return [*(chosen or keys)][:MAX_LEADING]
 
 
-def _answer(common: _Common, model: str) -> Answer:
-    subject, one = common.subject, common.models[model]
-    rivals = {name: other for name, other in common.models.items() if name != model}
-    computed, words = replace(one, rivals=rivals), texts(script(subject.name))
-    numbers = {name: _numbers(common, other) for name, other in common.models.items()}
-    leading = {number.key: number for number in numbers[model] if number.key in common.leading}
-    level, title = common.level, leading[common.leading[0]].title if common.leading else ""
-    resamples = f"{one.options['n_resamples']:,} resamples"
-    tables = [group_table(subject, one)] if one.summary.groups else []
-    if len(common.models) > 1:
-        tables = [models_table(subject, common.summaries, common.marks), *tables]
-        if one.summary.groups:
-            tables += [group_models_table(subject, common.summaries, common.marks, key) for key in common.leading]
+def _answer(
+    subject: Subject, computed: Computed, tables: Sequence[Table], notes: Sequence[str], common: Mapping[str, Any]
+) -> Answer:
+    """The answer of a model: what it shares with the others, and its own; the first table stands side by side."""
+    summary, leading = computed.summary, common["leading"]
+    numbers = common["numbers"][computed.model][: len(leading)]
+    decisions = subject.decisions(computed)
+    pooled = f"all {plural(subject.group)} pooled" if computed.pooled is not None else ""
     return Answer(
-        metric=subject.name,
-        question=subject.question,
+        **common,
+        model=computed.model,
         data=subject.data(computed),
-        model=model,
-        models=[*common.models],
-        leading=common.leading,
-        numbers=numbers,
-        results={name: summary.as_dict() for name, summary in common.summaries.items()},
-        best=common.best,
-        verdicts=verdicts_of(common.differences, common.best, common.leading[0], title) if common.leading else (),
-        differences=common.differences,
-        level=level,
-        caption=f"paired bootstrap, {100 * level:g} %, {resamples}" if common.differences and level else "",
-        noun=subject.noun,
-        over=mean_over(subject, one.summary),
+        over=mean_over(subject, summary),
         side_by_side=tables[0] if tables else None,
-        tables=[*tables[1:], *(subject.tables(computed) or result_tables(one.summary))],
-        sections=_sections(subject, one.summary, common.leading),
-        figures=[*subject.figures(computed)],
+        tables=[*tables[1:], *(subject.tables(computed) or result_tables(summary))],
+        sections=_sections(subject, summary, leading),
+        figures=[replace(figure, note=joined(pooled, figure.note)) for figure in subject.figures(computed)],
         images=[*subject.images(computed)],
-        decisions=subject.decisions(computed),
+        decisions=decisions and replace(decisions, note=joined(pooled, decisions.note)),
         worst=[*subject.worst(computed)],
-        notes=[_sentence(note) for note in dict.fromkeys([*common.notes, *subject.notes(computed)])],
-        signature=one.summary.signature,
-        sentence=_for_paper(subject, [*leading.values()], words.citation, level),
-        citation=words.citation,
-        call=common.call,
+        notes=[_sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
+        signature=summary.signature,
+        sentence=_for_paper(subject, numbers, common["citation"], common["level"]),
     )
 
 
@@ -283,18 +270,22 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
-def _title(subject: Subject, key: str) -> str:
+def _title(subject: Subject, key: str, options: Mapping[str, Any]) -> str:
     """A key in words, or the key itself."""
-    of = key.removesuffix("_threshold")
-    return subject.title(key) or (f"Threshold of {subject.title(of)}" if of != key and subject.title(of) else key)
+    if title := subject.words(key, options)[0]:
+        return title
+    of = subject.words(key.removesuffix("_threshold"), options)[0]
+    return f"Threshold of {of}" if of else key
 
 
-def _numbers(common: _Common, computed: Computed) -> list[Number]:
+def _numbers(
+    subject: Subject, computed: Computed, leading: Sequence[str], marks: Mapping[Key, Sequence[str]]
+) -> list[Number]:
     """Every number of a model, the leading ones first."""
-    subject, results = common.subject, scalars(computed.summary.results)
+    results = scalars(computed.summary.results)
     pooled = {} if computed.pooled is None else rates_of(computed.pooled.results)
     over, numbers = mean_over(subject, computed.summary), []
-    for key in dict.fromkeys([*common.leading, *results]):
+    for key in dict.fromkeys([*leading, *results]):
         if key not in results:
             continue
         rate = results[key] if isinstance(results[key], Rate) else None
@@ -307,11 +298,11 @@ def _numbers(common: _Common, computed: Computed) -> list[Number]:
                 rate.interval if rate else None,
                 kind_of(results[key]).get("higher"),
                 rate is not None and rate.share,
-                _title(subject, key),
-                subject.meaning(key, computed.options),
-                "; ".join(filter(None, [over + whole if rate else "", error])),
+                _title(subject, key, computed.options),
+                subject.words(key, computed.options)[1],
+                joined(over + whole if rate else "", error),
                 subject.threshold(computed, key) if rate else "",
-                computed.model in common.marks.get(key, ()),
+                computed.model in marks.get(key, ()),
             )
         )
     return numbers

@@ -18,7 +18,7 @@ from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
 from ..reading.progress import progress_bar
 from .answer import Box, Image
-from .subject import Computed
+from .subject import Computed, once
 
 FOUND = "found"
 _KINDS = (*FALSE_POSITIVES, FOUND)
@@ -152,15 +152,12 @@ def _in_words(kind: str) -> str:
     return kind.replace("both, ", "badly placed, ").replace("background ", "nothing there, ")
 
 
+@once
 def errors_of(computed: Computed) -> BoxErrors | None:
     """The errors of a computation; None where an iou_threshold below 1/10 leaves none to tell."""
-    if "errors" not in computed.memo:
-        state: Any = computed.state
-        is_told = computed.options["iou_threshold"] >= NEARBY
-        of = computed.options, computed.reading.classes
-        computed.memo["errors"] = BoxErrors(state, *of) if is_told else None
-    errors: BoxErrors | None = computed.memo["errors"]
-    return errors
+    state: Any = computed.state
+    is_told = computed.options["iou_threshold"] >= NEARBY
+    return BoxErrors(state, computed.options, computed.reading.classes) if is_told else None
 
 
 def images(computed: Computed, number: int = 48, *, progress: bool = False) -> list[Image]:

@@ -8,25 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.numbers import number_text
 from ..ranking.counts import Side
-from ..ranking.roc import precision_recall_curve, roc_curve
+from ..ranking.roc import roc_curve
 from .answer import Curves, Histogram, Series, Worst
-from .decisions import said_at
+from .decisions import curve_points, said_at
 from .subject import Computed
-from .tables import plural
 
 BINS = 40
 LARGE = 1e300  # where the arithmetic of axes ends
 FEW = 0.002  # of the samples of a side, on either end, which may lie beyond an axis
 MAX_WORST = 20  # of each side
+SAMPLED = "of every score; the numbers are sampled"
 Sides = Callable[[Computed], tuple[Side, Side]]  # the positives and the negatives of a model
 Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the decision at each, in words
 
 
-def pooled_note(computed: Computed, group: str) -> str:
-    """A note on a figure of groups that are pooled, such as "all sets pooled"; "" without groups."""
-    return f"all {plural(group)} pooled" if computed.pooled is not None else ""
+def joined(*notes: str) -> str:
+    """Notes on a figure, those that are not empty."""
+    return "; ".join(filter(None, notes))
 
 
 def model_score(computed: Computed) -> str:
@@ -34,7 +33,7 @@ def model_score(computed: Computed) -> str:
     return f"{computed.model} score" if computed.rivals else "score"
 
 
-def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], note: str = "") -> Histogram:
+def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]]) -> Histogram:
     """The shares of each side's samples in common bins of score; the note says how many lie far out, and are not drawn.
 
     Parameters: title and unit of the scores, in words; name, role and scores of each side.
@@ -47,7 +46,7 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], not
     low, high = _axis([own[np.abs(own) < LARGE] for own in scores])
     number = sum(int(side.total) for *_, side in sides)
     edges = _edges(low, high, min(BINS, 5 + number // 2))
-    series, notes = [], [note] if note else []
+    series, notes = [], []
     for (name, role, side), own in zip(sides, scores):
         sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
         shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, side.total)
@@ -76,55 +75,48 @@ def _axis(sides: Sequence[np.ndarray]) -> tuple[float, float]:
     return whole
 
 
-def roc(title: str, shown: Computed, sides: Sides, key: str = "", note: str = "") -> Curves:
-    """The ROC curves of all models, with the values of `key`, which are their areas; "" for none."""
+def curves(
+    title: str,
+    axes: tuple[str, str],
+    shown: Computed,
+    points: Callable[[Computed], Points],
+    key: str = "",
+    **others: Any,
+) -> Curves:
+    """Curves of all models, in the order of the file, of which that of the model shown is selected.
 
-    def points(one: Computed) -> Points:
-        positives, negatives = own = sides(one)
-        curve = roc_curve(positives=positives, negatives=negatives, max_points=curve_points(one))
-        return curve["fpr"], curve["tpr"], said_at(curve["threshold"], own, "everything flagged", "nothing flagged")
-
-    series = series_of_models(shown, points, key, title)
-    return Curves(title, ("FPR", "TPR"), series, ("FPR", "TPR"), diagonal=True, note=note)
-
-
-def precision_recall(title: str, shown: Computed, sides: Sides, key: str = "", note: str = "") -> Curves:
-    """The precision over the recall of all models, with the values of `key`; the note says the precision of chance."""
-
-    def points(one: Computed) -> Points:
-        positives, negatives = own = sides(one)
-        curve = precision_recall_curve(positives=positives, negatives=negatives, max_points=curve_points(one))
-        said = said_at(curve["threshold"], own, "everything flagged", "nothing flagged")
-        return curve["recall"], curve["precision"], said
-
-    positives, negatives = (side.total for side in sides(shown))
-    notes = [note, f"chance is {number_text(positives / (positives + negatives))}"]
-    series, axes = series_of_models(shown, points, key, title), ("recall", "precision")
-    return Curves(title, axes, series, ("TPR", "precision"), steps=True, note="; ".join(filter(None, notes)))
-
-
-def series_of_models(
-    shown: Computed, points: Callable[[Computed], Points], key: str = "", title: str = ""
-) -> list[Series]:
-    """A curve of each model, in the order of the file, of which that of the model shown is selected.
-
-    Parameters: the model shown; points of a model; key of the number that stands beside each curve; title of the
-    figure, by which points are kept for the answers of the other models.
+    Parameters: title; axes; the model shown; points of a model; key of the number that stands beside each curve, if
+    any; others as of `Curves`.
     """
     series = []
     for one in shown.all_models:
-        x, y, said = one.memo.get(f"points of {title}") or points(one)
-        if title:
-            one.memo[f"points of {title}"] = x, y, said
-        selected, value = one.place == shown.place, one.results.get(key)
+        if title not in one.memo:
+            one.memo[title] = points(one)
+        x, y, said = one.memo[title]
+        value = one.results.get(key)
         beside = value if isinstance(value, float) else None
-        series.append(Series(one.model, one.role, x, y, said, selected=selected, value=beside))
-    return series
+        series.append(Series(one.model, one.role, x, y, said, selected=one.place == shown.place, value=beside))
+    return Curves(title, axes, series, **others)
 
 
-def curve_points(computed: Computed) -> int:
-    """The most points of a curve; its decisions have as many again."""
-    return max(4, computed.points // 2)
+def flagging(
+    curve: Callable[..., Mapping[str, Sequence[float]]], x: str, y: str, sides: Sides
+) -> Callable[[Computed], Points]:
+    """The points of a curve such as `roc_curve` of the sides of a model, from its columns x and y."""
+
+    def points(one: Computed) -> Points:
+        positives, negatives = own = sides(one)
+        table = curve(positives=positives, negatives=negatives, max_points=curve_points(one.points))
+        return table[x], table[y], said_at(table["threshold"], own, "everything flagged", "nothing flagged")
+
+    return points
+
+
+def roc(title: str, shown: Computed, sides: Sides, key: str = "", **others: Any) -> Curves:
+    """The ROC curves of all models; key and others as of `curves`."""
+    axes = "FPR", "TPR"
+    points = flagging(roc_curve, "fpr", "tpr", sides)
+    return curves(title, axes, shown, points, key, **{"follows": axes, "diagonal": True, **others})
 
 
 def worst_of_sides(

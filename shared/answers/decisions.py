@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
 
 from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
+from ..ranking.roc import roc_curve
 from .answer import Decisions
 
 MAX_PLACES = 17  # decimals of a threshold, beyond which no float needs more
+_EXACT = Context(prec=1_100)  # the digits of any float
 Rates = Mapping[str, tuple[Sequence[str], Sequence[str]]]
 RATES: Rates = {
     "TPR": (["TP"], ["TP", "FN"]),
@@ -87,36 +89,26 @@ def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
         low = -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
     if math.isinf(low):  # also where no number lies below
         return str(low)
-    numerator, denominator = low.as_integer_ratio()
+    exact = Decimal(low)
     for places in range(MAX_PLACES):
-        scale = 10.0**places
-        if not math.isfinite(low * scale):
-            break  # a float this large has no decimals
-        margin = 1e-9 * (1 + abs(low) * scale)  # of rounding
-        if math.ceil(low * scale - margin) > high * scale + margin:
-            continue  # no decimal of so many places lies between them
-        whole = -(-numerator * 10**places // denominator)  # rounded up, since the float below may print as `low` itself
-        for text in (_decimal(whole - 1, places), _decimal(whole, places)):
+        for rounding in (ROUND_FLOOR, ROUND_CEILING):  # of the one below, the float may be `low` itself
+            text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding, _EXACT) + 0:f}"
             values = [float(text), *([float(np.float32(float(text)))] if single else [])]
             if len(text) <= MAX_PLACES and all(low <= value < high for value in values):
                 return text
     return repr(low)
 
 
-def _decimal(whole: int, places: int) -> str:
-    digits = f"{abs(whole):0{places + 1}d}"
-    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
-    return f"{'-' if whole < 0 else ''}{text}"
-
-
-def threshold_text(threshold: float, sides: Sequence[Side]) -> str:
+def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
     """A threshold as the shortest decimal that makes the same decisions on the samples of all sides; ±inf as such.
+
+    It is "" for None and NaN.
 
     >>> threshold_text(1 / 3, [Side(np.asarray([0.5, 0.9])), Side(np.asarray([0.1, 1 / 3]))])
     '0.4'
     """
-    if math.isinf(threshold):
-        return str(threshold)
+    if threshold is None or not math.isfinite(threshold):
+        return "" if threshold is None or math.isnan(threshold) else str(threshold)
     return plain_threshold(threshold, float(next_higher(np.asarray([threshold]), sides)[0]), single=_is_single(sides))
 
 
@@ -193,61 +185,46 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
 
 
 def binary_decisions(
-    positive: Side,
-    negative: Side,
-    words: tuple[str, str],
-    *,
-    first: str = AT_TPR,
-    chosen: float | None = None,
-    points: int = 2_000,
-    **others: Any,
+    sides: tuple[Side, Side], words: tuple[str, str], *, first: str = AT_TPR, points: int = 2_000, **others: Any
 ) -> Decisions:
-    """The decisions of a detector of positive samples.
+    """The decisions of a detector of positive samples; those at the points of its ROC curve are among them.
 
-    Parameters: both sides; words for them; first, the preset that is shown; chosen, a threshold that is shown in place
-    of it; points, the most thresholds; others as of `decisions_of`: values, promise, drawn and note.
+    Parameters: the positive and the negative side; words for them; first, the preset that is shown if no threshold is
+    chosen; others as of `decisions_of`.
 
-    >>> out, inside = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
-    >>> decisions = binary_decisions(out, inside, ("OOD", "in-distribution"))
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> decisions = binary_decisions(sides, ("OOD", "in-distribution"))
     >>> decisions.thresholds, decisions.presets, number_at(decisions, "FPR", 3)
     (['0.091', '0.1', '0.4', '0.6', '1'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
     """
+    positive, negative = sides
+    drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(points))["threshold"]
 
     def presets(thresholds: np.ndarray, counts: Counts) -> dict[str, int]:
         tp, fp, places = counts["TP"], counts["FP"], {}
-        reached, within = (
-            np.flatnonzero(100 * tp >= 95 * positive.total),
-            np.flatnonzero(100 * fp <= 5 * negative.total),
-        )
-        if len(reached):
+        if len(reached := np.flatnonzero(100 * tp >= 95 * positive.total)):
             places[AT_TPR] = int(reached[-1])
+        within = np.flatnonzero(100 * fp <= 5 * negative.total)
         if len(within) and tp[within[0]]:  # the highest threshold with that many true positives
             places[AT_FPR] = int(np.flatnonzero(tp == tp[within[0]])[-1])
         places[BEST_F1] = last_best(2 * tp / (positive.total + tp + fp))
-        if chosen is not None:
-            places[CHOSEN] = int(np.searchsorted(thresholds, chosen))
-        return {name: places[name] for name in sorted(places, key=lambda name: (name != CHOSEN, name != first))}
+        return {name: places[name] for name in sorted(places, key=lambda name: name != first)}
 
-    cells, thresholds = iter(("TP", "FN", "FP", "TN")), thresholds_of(positive, [negative], points)
-    decisions = decisions_of(
-        (positive, negative),
-        thresholds if chosen is None else np.union1d(thresholds, [chosen]),
+    cells = iter(("TP", "FN", "FP", "TN"))
+    return decisions_of(
+        sides,
         presets,
         words,
         table={one: {f"called {called}": next(cells) for called in words} for one in words},
         rates=RATES,
         roles=dict(zip(words, ("unknown", "known"))),
+        drawn=drawn,
         points=points,
         **others,
     )
-    if chosen is None:
-        return decisions
-    shown = [*decisions.thresholds]
-    shown[decisions.presets[CHOSEN]] = repr(float(chosen))  # as it was chosen, not the shortest
-    return replace(decisions, thresholds=shown)
 
 
-def open_set_decisions(sides: Sequence[Side], thresholds: np.ndarray, presets: Presets, **others: Any) -> Decisions:
+def open_set_decisions(sides: Sequence[Side], presets: Presets, **others: Any) -> Decisions:
     """The decisions of open-set recognition, of the unknown, the correctly and the wrongly classified known samples."""
     known = sum(side.total for side in sides[1:])
 
@@ -255,27 +232,21 @@ def open_set_decisions(sides: Sequence[Side], thresholds: np.ndarray, presets: P
         enough = np.flatnonzero(20 * sum(counts[name] for name in _ACCEPTED) >= 19 * known)
         return {**presets(thresholds, counts), **({"95 % of known accepted": int(enough[0])} if len(enough) else {})}
 
-    return decisions_of(
-        sides,
-        thresholds,
-        more_presets,
-        ("unknown", "known"),
-        table=OPEN_SET_TABLE,
-        rates=OPEN_SET_RATES,
-        roles=KINDS,
-        **others,
-    )
+    words = ("unknown", "known")
+    kinds: dict[str, Any] = {"table": OPEN_SET_TABLE, "rates": OPEN_SET_RATES, "roles": KINDS}
+    return decisions_of(sides, more_presets, words, **kinds, **others)
 
 
 def decisions_of(
     sides: Sequence[Side],
-    thresholds: np.ndarray,
     presets: Presets,
     words: tuple[str, str],
     *,
     table: Mapping[str, Mapping[str, str]],
     rates: Rates,
     roles: Mapping[str, str],
+    thresholds: np.ndarray | None = None,
+    chosen: float | None = None,
     values: Values = lambda thresholds, counts: {},
     promise: bool = True,
     points: int = 2_000,
@@ -284,37 +255,42 @@ def decisions_of(
 ) -> Decisions:
     """The decisions score > t on the samples of the unknown side, and of one or several known ones.
 
-    Parameters: sides; ascending thresholds; presets and values, of thresholds and the counts at each; words for unknown
-    and known samples; table, of each side, the names of the count above a threshold, and of the other; rates and roles
-    as of `Decisions`; promise, whether to promise rates on new data, for which samples must be independent; points, the
-    most thresholds that are kept, beside the presets; drawn, thresholds of a curve's points, which are kept; note on
-    what the decisions are of.
+    Parameters: sides; presets and values, of ascending thresholds and the counts at each; words for unknown and known
+    samples; table, of each side, the names of the count above a threshold, and of the other; rates and roles as of
+    `Decisions`; thresholds, by default those of `thresholds_of`; chosen, one more, which is shown; promise, whether to
+    promise rates on new data, for which samples must be independent; points, the most thresholds that are kept, beside
+    the presets; drawn, thresholds of a curve's points, which are kept; note on what the decisions are of.
     """
     promised = promised_thresholds(sides[1:]) if promise else {}
-    thresholds = np.union1d(thresholds, [*promised.values()])
+    thresholds = thresholds_of(sides[0], sides[1:], points) if thresholds is None else thresholds
+    thresholds = np.union1d(thresholds, [*promised.values(), *([] if chosen is None else [chosen])])
     counts: dict[str, np.ndarray] = {}
     for cells, side in zip(table.values(), sides):
         flagged = above(side, thresholds)
         counts |= dict(zip(cells.values(), (flagged, side.total - flagged)))
     names = {percent: f"at most {percent} % of new {words[1]} samples" for percent in promised}
-    chosen = {**presets(thresholds, counts)}
-    chosen |= {names[percent]: int(np.searchsorted(thresholds, at)) for percent, at in promised.items()}
+    places = {} if chosen is None else {CHOSEN: int(np.searchsorted(thresholds, chosen))}
+    places |= presets(thresholds, counts)
+    places |= {names[percent]: int(np.searchsorted(thresholds, at)) for percent, at in promised.items()}
     kept = np.arange(len(thresholds))
     if len(thresholds) > points:
         # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
-        places = np.searchsorted(thresholds, drawn)
-        must = np.union1d([*chosen.values()], places[places < len(thresholds)]).astype(int)
+        at_points = np.searchsorted(thresholds, drawn)
+        must = np.union1d([*places.values()], at_points[at_points < len(thresholds)]).astype(int)
         kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
         note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
     at, single, known = thresholds[kept], _is_single(sides), sum(side.total for side in sides[1:])
     ends, here = next_higher(at, sides), {name: column[kept] for name, column in counts.items()}
     return Decisions(
-        thresholds=[plain_threshold(low, high, single=single) for low, high in zip(at.tolist(), ends.tolist())],
+        thresholds=[
+            repr(low) if low == chosen else plain_threshold(low, high, single=single)
+            for low, high in zip(at.tolist(), ends.tolist())
+        ],
         ends=ends.tolist(),
         counts={name: column.tolist() for name, column in here.items()},
         rates=rates,
         table=table,
-        presets={name: int(np.searchsorted(kept, place)) for name, place in chosen.items()},
+        presets={name: int(np.searchsorted(kept, place)) for name, place in places.items()},
         rule=f"{words[0]} if score >",
         values={name: [*map(float, column)] for name, column in values(at, here).items()},
         promises={names[percent]: _promise(percent, *words, known) for percent in promised},
@@ -329,6 +305,11 @@ def _promise(percent: int, positive: str, negative: str, total: int) -> str:
         f"{negative} samples: with {CONFIDENCE} % confidence, at most {percent} % of new {negative} samples "
         "of the same distribution exceed it (order statistics; Wilks, 1941)."
     )
+
+
+def curve_points(points: int) -> int:
+    """The most points of a curve; its decisions have as many again."""
+    return max(4, points // 2)
 
 
 def spread(length: int, most: int) -> np.ndarray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,9 @@ from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
+from .charts import joined
 from .decisions import THRESHOLD, last_best, plain_threshold, spread
-from .subject import Computed, Example, Subject
+from .subject import Computed, Example, Subject, in_words, once
 
 _MOST_CONFUSED, _MOST_MODELS = 10, 4
 _PARTS = (  # of bars: the fate of an object, in words, and its role
@@ -171,50 +171,6 @@ def confusions(errors: BoxErrors) -> list[Matrix]:
     ]
 
 
-class Levels(NamedTuple):
-    """Numbers of the predictions that exceed each of T thresholds, in ascending order; the last leaves none.
-
-    ends: (T,) the lowest confidence that is counted at each, inf at the last
-    below: (T,) the next lower confidence of a prediction, −inf below the lowest
-    counts, values: (T,) the eight counts, and U-Recall, WI and A-OSE
-    note: how many of all confidences these are, "" for all
-    """
-
-    ends: np.ndarray
-    below: np.ndarray
-    counts: Mapping[str, list[int]]
-    values: Mapping[str, list[float]]
-    note: str = ""
-
-
-def levels_of(computed: Computed) -> Levels:
-    """The numbers above each confidence that occurs, or above some, evenly spread.
-
-    Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
-    """
-    if "levels" not in computed.memo:
-        state: Any = computed.state
-        confidence = state["predictions"][:, 4]
-        every = np.unique(confidence[np.isfinite(confidence) & (confidence >= computed.options["conf_threshold"])])
-        at = spread(len(every) + 1, computed.points)
-        ends = np.append(every, np.inf)[at]
-        options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
-        by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
-        prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends.tolist()}).prepare(state)
-        results = prepared.rates()
-        sweep = prepared.tables(results)["sweep"]
-        counts = counts_above(prepared.matched.outcomes, results, ends.tolist())
-        computed.memo["levels"] = Levels(
-            ends,
-            np.append(-np.inf, every)[at],
-            {name: np.asarray(column).tolist() for name, column in counts.items()},
-            {name: [*map(float, column)] for name, column in sweep.items() if name in _OVER_CONFIDENCE},
-            "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds",
-        )
-    levels: Levels = computed.memo["levels"]
-    return levels
-
-
 _OVER_CONFIDENCE = ("U-Recall", "WI", "A-OSE")
 _NOT_OF_SWEEPS = frozenset({"per_class", "per_image", "errors", "recall_budgets", "confidence_level"})
 
@@ -229,11 +185,10 @@ def curves(computed: Computed) -> list[Curves]:
     """U-Recall, WI and A-OSE of each model over the confidence threshold."""
     figures = []
     for name in _OVER_CONFIDENCE:
-        drawn = [(one, levels_of(one)) for one in computed.all_models if name in one.results]
         series = [
             # at the last threshold nothing is left
-            Series(one.model, one.role, own.ends[:-1].tolist(), own.values[name][:-1], selected=one is computed)
-            for one, own in drawn
+            Series(one.model, one.role, own.ends[:-1], own.values[name][:-1], selected=one is computed)
+            for one, own in ((one, decisions(one)) for one in computed.all_models)
             if name in own.values and len(own.ends) > 1
         ]
         if series:
@@ -243,19 +198,34 @@ def curves(computed: Computed) -> list[Curves]:
     return figures
 
 
+@once
 def decisions(computed: Computed) -> Decisions:
-    """The counts of boxes and objects at each confidence threshold, and U-Recall, WI and A-OSE."""
-    levels = levels_of(computed)
+    """The counts of boxes and objects above each confidence that occurs, or above some, and U-Recall, WI and A-OSE.
+
+    Boxes of "ow-dln" are matched by confidence: matched by IoU, leaving out a box changes the matches of others.
+    """
+    state: Any = computed.state
+    options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
+    confidence, lowest = state["predictions"][:, 4], options["conf_threshold"]
+    every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
+    at = spread(len(every) + 1, computed.points)
+    ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
     # any number above the next lower confidence, whether a box is to reach it or to exceed it
-    above = np.nextafter(levels.below, np.inf, where=np.isfinite(levels.below), out=levels.below.copy())
+    above = np.nextafter(below, np.inf, where=np.isfinite(below), out=below.copy()).tolist()
+    by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
+    prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends}).prepare(state)
+    results = prepared.rates()
+    sweep = prepared.tables(results)["sweep"]
+    counts = {name: np.asarray(own) for name, own in counts_above(prepared.matched.outcomes, results, ends).items()}
     sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
-    tp, fp, fn = (np.asarray(levels.counts[f"{name}_known"]) for name in ("TP", "FP", "FN"))
-    counts_all = computed.options["protocol"] == "owod" or computed.options["count_background"]
+    tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))
+    counts_all = options["protocol"] == "owod" or options["count_background"]
     called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
+    fewer = "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds"
     return Decisions(
-        thresholds=[plain_threshold(low, high) for low, high in zip(above.tolist(), levels.ends.tolist())],
-        ends=levels.ends.tolist(),
-        counts={f"{name}_{side}": levels.counts[f"{name}_{side}"] for side in sides for name in ("TP", "FN", "FP")},
+        thresholds=[plain_threshold(low, high) for low, high in zip(above, ends)],
+        ends=ends,
+        counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},
         rates={
             "recall of known": (["TP_known"], ["TP_known", "FN_known"]),  # that of unknown is U-Recall
             **{f"precision of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
@@ -266,10 +236,14 @@ def decisions(computed: Computed) -> Decisions:
         },
         presets={"every box": 0, "best F1 of known objects": last_best(2 * tp / np.maximum(2 * tp + fp + fn, 1))},
         rule="boxes of confidence >",
-        values={name: column for name, column in levels.values.items() if name in computed.results},
+        values={
+            name: [*map(float, column)]
+            for name, column in sweep.items()
+            if name in _OVER_CONFIDENCE and name in computed.results
+        },
         shares=["U-Recall"],
         roles={row: "right" for side in sides for row in (f"{side} objects", called[side])},
-        note="; ".join(filter(None, [_matched_otherwise(computed), levels.note])),
+        note=joined(_matched_otherwise(computed), fewer),
     )
 
 
@@ -369,58 +343,52 @@ def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[
     }
 
 
-_MEANINGS = {
-    "U-Recall": "share of the unknown objects that are found and called unknown",
-    "WI": "known objects called unknown, for each known object",
-    "A-OSE": "errors of any kind, for each object",
-    "Precision(Known)": "share of the predictions of known classes that are right",
-    "Recall(Known)": "share of the known objects that are found",
+_OF_ALL = {
+    r"fate\((\w+), (.+)\)": ("{0} objects {1}", "share of the {0} objects that are {1}"),
+    r"Δ(.+?)\((.+)\)": ("", "gain of {0} if the error “{1}” were corrected"),
+    r"AR@(\d+)": ("", "average recall of objects with {0} predictions in each image"),
+    "U-Recall": ("", "share of the unknown objects that are found and called unknown"),
 }
-_MEANINGS_OWOD = {
-    "U-Recall": "share of the unknown objects that are found and called unknown",
-    "WI": "how much unknown objects lower the precision of the known classes",
-    "WI(OWOD)@0.8": "share of the predictions of known classes that lie on unknown objects, at a recall of 0.8",
-    "A-OSE": "unknown objects called known",
-    "A-OSE(detections)": "predictions of known classes on unknown objects",
-    "U-AP": "average precision of unknown",
-    "mAP": "mean average precision of the known classes, as Pascal VOC",
-    "mAP(previously known)": "the same over the classes of earlier tasks",
-    "mAP(newly known)": "the same over the new classes",
-    "Precision(U)": "share of the predictions called unknown that are right",
-    "U-F1": "F1 of unknown",
-    "Precision(K)": "precision, mean over the known classes",
-    "Recall(K)": "recall, mean over the known classes",
+_OF_PROTOCOL = {
+    "ow-dln": {
+        "WI": ("", "known objects called unknown, for each known object"),
+        "A-OSE": ("", "errors of any kind, for each object"),
+        r"Precision\(Known\)": ("Precision, known", "share of the predictions of known classes that are right"),
+        r"Recall\(Known\)": ("Recall, known", "share of the known objects that are found"),
+    },
+    "owod": {
+        "WI": ("", "how much unknown objects lower the precision of the known classes"),
+        r"WI\(OWOD\)@0.8": (
+            "",
+            "share of the predictions of known classes that lie on unknown objects, at a recall of 0.8",
+        ),
+        "A-OSE": ("", "unknown objects called known"),
+        r"A-OSE\(detections\)": ("", "predictions of known classes on unknown objects"),
+        "U-AP": ("", "average precision of unknown"),
+        "mAP": ("", "mean average precision of the known classes, as Pascal VOC"),
+        r"mAP\(previously known\)": ("", "the same over the classes of earlier tasks"),
+        r"mAP\(newly known\)": ("", "the same over the new classes"),
+        r"Precision\(U\)": ("Precision, unknown", "share of the predictions called unknown that are right"),
+        "U-F1": ("", "F1 of unknown"),
+        r"Precision\(K\)": ("Precision, known", "precision, mean over the known classes"),
+        r"Recall\(K\)": ("Recall, known", "recall, mean over the known classes"),
+    },
 }
-
-
 _FATES = {"both": "badly placed and misnamed", "called another known": "called another known class"}
 
 
-def title(key: str) -> str:
-    """A key in words; "" for one that says it itself.
+def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The title and the meaning of a key, by the protocol; "" for what its name says.
 
-    >>> title("Recall(K)"), title("fate(unknown, missed)"), title("WI(OWOD)@0.8")
-    ('Recall, known', 'Unknown objects missed', '')
+    >>> words("Recall(K)", {"protocol": "owod"})
+    ('Recall, known', 'recall, mean over the known classes')
+    >>> words("fate(unknown, both)", {"protocol": "owod"})[0]
+    'Unknown objects badly placed and misnamed'
     """
-    if fate := re.fullmatch(r"fate\((\w+), (.+)\)", key):
-        return f"{fate[1].capitalize()} objects {_FATES.get(fate[2], fate[2])}"
-    side = re.fullmatch(r"(\w+)\((Known|K|U)\)", key)
-    return f"{side[1]}, {'unknown' if side[2] == 'U' else 'known'}" if side else ""
-
-
-def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """The meaning of a result, by the protocol; "" if its name says it.
-
-    >>> meaning("A-OSE", {"protocol": "owod"}), meaning("fate(unknown, missed)", {"protocol": "owod"})
-    ('unknown objects called known', 'share of the unknown objects that are missed')
-    """
-    if fate := re.fullmatch(r"fate\((\w+), (.+)\)", key):
-        return f"share of the {fate[1]} objects that are {_FATES.get(fate[2], fate[2])}"
-    if gain := re.fullmatch(r"Δ(.+?)\((.+)\)", key):
-        return f"gain of {gain[1]} if the error “{gain[2]}” were corrected"
-    if recall := re.fullmatch(r"AR@(\d+)", key):
-        return f"average recall of objects with {recall[1]} predictions in each image"
-    return (_MEANINGS_OWOD if options["protocol"] == "owod" else _MEANINGS).get(key, "")
+    for fate, in_full in _FATES.items():
+        key = key.replace(f", {fate})", f", {in_full})")
+    title, meaning = in_words({**_OF_ALL, **_OF_PROTOCOL[options["protocol"]]}, key)
+    return f"{title[:1].upper()}{title[1:]}", meaning
 
 
 SUBJECT = Subject(
@@ -439,8 +407,7 @@ SUBJECT = Subject(
         "Errors": r"(Δ|fate\().*",
         "Counts": r"(TP|FP|FN|total)_.*",
     },
-    title=title,
-    meaning=meaning,
+    words=words,
     figures=figures,
     decisions=decisions,
     images=images,

@@ -2,89 +2,62 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..metric.groups import GROUPS
+from ..metric.numbers import number_text
 from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench
 from ..ood.sides import StateOptions, is_ood, ood_sides, state_options
 from ..ranking.counts import Side
-from ..ranking.operating_points import parse_point
-from ..ranking.roc import roc_curve
+from ..ranking.roc import precision_recall_curve
 from .answer import Decisions, Figure, Worst
-from .charts import curve_points, histogram, model_score, pooled_note, precision_recall, roc, worst_of_sides
+from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
 from .decisions import binary_decisions, threshold_text
-from .subject import Computed, Example, Subject
+from .subject import Computed, Example, Subject, in_words, once
 
 WORDS = ("OOD", "in-distribution")
-_TITLES = {
-    "auroc": "AUROC",
-    "aupr_out": "AUPR, OOD",
-    "aupr_in": "AUPR, in-distribution",
-    "detect_acc": "Detection accuracy",
-    "eer": "Equal error rate",
-    "aurc": "AURC",
-    "augrc": "AUGRC",
-    "auarc": "AUARC",
-    "e_aurc": "Excess AURC",
-    "prr": "PRR",
-    "tpr": "TPR at the threshold",
-    "fpr": "FPR at the threshold",
-    "tnr": "TNR at the threshold",
-    "fnr": "FNR at the threshold",
-}
-_MEANINGS = {
-    "auroc": "chance that an OOD sample scores above an in-distribution one, ties counting half",
-    "aupr_out": "area under the precision-recall curve of the OOD samples",
-    "aupr_in": "area under the precision-recall curve of the in-distribution samples",
-    "detect_acc": "of all samples are called what they are, at the best threshold",
-    "eer": "FPR and FNR where they are equal",
-    "prr": "1 for the perfect order of the scores, 0 by chance",
-}
-_POINTS = {  # by the rate and the bounded rate, of positives and negatives
-    ("fpr", "tpr"): "of the {1} samples are called {0} where {2} % of the {0} ones are",
-    ("tpr", "fpr"): "of the {0} samples are called so where {2} % of the {1} ones are",
-}
 
 
-def title(key: str) -> str:
-    """A key in words; "" for one that says it itself.
+def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The title and the meaning of a key.
 
-    >>> title("fpr95tpr"), title("pauroc@fpr10"), title("f1_score")
-    ('FPR at 95 % TPR', 'AUROC up to 10 % FPR', '')
+    >>> words("fpr95tpr", {"positive": "out"})
+    ('FPR at 95 % TPR', 'of the in-distribution samples are called OOD where 95 % of the OOD ones are')
+    >>> words("pauroc@fpr10", {"positive": "out"})[0], words("f1_score", {"positive": "out"})
+    ('AUROC up to 10 % FPR', ('', ''))
     """
-    point = parse_point(key)
-    if point is not None:
-        return f"{point[0].upper()} at {float(100 * point[2]):.12g} % {point[1].upper()}"
-    bounded = key.removeprefix("pauroc@")
-    if bounded != key and "_" not in bounded:
-        return f"AUROC {'up to' if bounded[:3] in ('fpr', 'fnr') else 'from'} {bounded[3:]} % {bounded[:3].upper()}"
-    return _TITLES.get(key, "")
+    yes, no = WORDS if options["positive"] == "out" else WORDS[::-1]
+    where = "where {0} % of the"
+    out, inside = (f"area under the precision-recall curve of the {word} samples" for word in WORDS)
+    table = {
+        "auroc": ("AUROC", "chance that an OOD sample scores above an in-distribution one, ties counting half"),
+        "aupr_out": ("AUPR, OOD", out),
+        "aupr_out_trapezoid": ("", out),
+        "aupr_in": ("AUPR, in-distribution", inside),
+        "aupr_in_trapezoid": ("", inside),
+        "detect_acc": ("Detection accuracy", "of all samples are called what they are, at the best threshold"),
+        "eer": ("Equal error rate", "FPR and FNR where they are equal"),
+        "prr": ("PRR", "1 for the perfect order of the scores, 0 by chance"),
+        "(aurc|augrc|auarc)": ("{1}", ""),
+        "e_aurc": ("Excess AURC", ""),
+        "([tf][pn]r)": ("{1} at the threshold", ""),
+        r"fpr([\d.]+)tpr": ("FPR at {0} % TPR", f"of the {no} samples are called {yes} {where} {yes} ones are"),
+        r"tpr([\d.]+)fpr": ("TPR at {0} % FPR", f"of the {yes} samples are called so {where} {no} ones are"),
+        r"([tf][pn]r)([\d.]+)([tf][pn]r)": ("{3} at {1} % {5}", ""),
+        r"pauroc@(fpr|fnr)([^_]+)": ("AUROC up to {1} % {2}", ""),
+        r"pauroc@(tpr|tnr)([^_]+)": ("AUROC from {1} % {2}", ""),
+    }
+    return in_words(table, key)
 
 
-def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """A key in a few words; "" for others.
-
-    >>> meaning("fpr95tpr", {"positive": "out"})
-    'of the in-distribution samples are called OOD where 95 % of the OOD ones are'
-    """
-    point = parse_point(key)
-    if point is None:
-        return _MEANINGS.get(key.removesuffix("_trapezoid"), "")
-    words = WORDS if options["positive"] == "out" else WORDS[::-1]
-    return _POINTS.get(point[:2], "").format(*words, f"{float(100 * point[2]):.12g}")
-
-
+@once
 def sides(computed: Computed) -> tuple[Side, Side]:
     """Scores of the OOD and of the in-distribution samples."""
-    if "sides" not in computed.memo:
-        computed.memo["sides"] = ood_sides(computed.state, _labels(computed))  # type: ignore[arg-type]
-    both: tuple[Side, Side] = computed.memo["sides"]
-    return both
+    return ood_sides(computed.state, _labels(computed))  # type: ignore[arg-type]
 
 
 def _labels(computed: Computed) -> StateOptions:
@@ -93,22 +66,29 @@ def _labels(computed: Computed) -> StateOptions:
 
 
 def _decisions(computed: Computed) -> Decisions:
-    out, inside = sides(computed)
-    drawn = roc_curve(positives=out, negatives=inside, max_points=curve_points(computed))["threshold"]
-    note = pooled_note(computed, SUBJECT.group)
-    chosen = computed.options["threshold"]
-    return binary_decisions(out, inside, WORDS, chosen=chosen, points=computed.points, drawn=drawn, note=note)
+    return binary_decisions(sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:
-    note, (out, inside) = pooled_note(computed, SUBJECT.group), sides(computed)
-    sampled = computed.options["step"] is not None  # then the numbers are not the areas of these curves
+    out, inside = sides(computed)
     both = ((WORDS[1], "known", inside), (WORDS[0], "unknown", out))
-    noted = "; ".join(filter(None, [note, "of every score; the numbers are sampled" if sampled else ""]))
+    area, pr_area, note = "auroc", "aupr_out", ""
+    if computed.options["step"] is not None:  # then the numbers are not the areas of these curves
+        area, pr_area, note = "", "", SAMPLED
+    chance = f"chance is {number_text(out.total / (out.total + inside.total))}"
     return [
-        histogram("Scores of both sets", f"{model_score(computed)}, higher is more OOD", both, note),
-        roc("ROC", computed, sides, "" if sampled else "auroc", noted),
-        precision_recall("Precision and recall", computed, sides, "" if sampled else "aupr_out", noted),
+        histogram("Scores of both sets", f"{model_score(computed)}, higher is more OOD", both),
+        roc("ROC", computed, sides, area, note=note),
+        curves(
+            "Precision and recall",
+            ("recall", "precision"),
+            computed,
+            flagging(precision_recall_curve, "recall", "precision", sides),
+            pr_area,
+            follows=("TPR", "precision"),
+            steps=True,
+            note=joined(note, chance),
+        ),
     ]
 
 
@@ -126,12 +106,13 @@ def _threshold(computed: Computed, key: str) -> str:
     """Of an operating point without groups, whether or not the results have its threshold."""
     if computed.pooled is not None or not has_threshold(key) or computed.options["step"] is not None:
         return ""
-    if "points" not in computed.memo:
-        keys = [name for name in computed.summary.results if has_threshold(name)]
-        metric = OODBench(metrics=keys, thresholds=True, positive=computed.options["positive"])
-        computed.memo["points"] = metric.rates(*sides(computed))
-    at = computed.memo["points"][key].threshold
-    return "" if at is None or math.isnan(at) else threshold_text(at, sides(computed))
+    return threshold_text(_points(computed)[key].threshold, sides(computed))
+
+
+@once
+def _points(computed: Computed) -> Mapping[str, Any]:
+    keys = [name for name in computed.summary.results if has_threshold(name)]
+    return OODBench(metrics=keys, thresholds=True, positive=computed.options["positive"]).rates(*sides(computed))
 
 
 def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -170,8 +151,7 @@ SUBJECT = Subject(
         "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc|eer",
         "At the threshold": r"[ft][pn]r|.*_score|.*_loss|.*_coef.*",
     },
-    title=title,
-    meaning=meaning,
+    words=words,
     figures=_figures,
     decisions=_decisions,
     worst=_worst,

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..arrays.checks import as_fraction
 from ..metric.metric import Metric
-from ..metric.results import Rate
 from ..open_set.decisions import Decisions as ClassDecisions
 from ..open_set.open_f import macro_open_f, micro_open_f
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
@@ -19,11 +18,11 @@ from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
-from .charts import Points, curve_points, histogram, model_score, pooled_note, series_of_models, worst_of_sides
+from .charts import Points, curves, histogram, model_score, worst_of_sides
 from .decisions import (
-    CHOSEN,
     KINDS,
     Counts,
+    curve_points,
     last_best,
     number_at,
     open_set_decisions,
@@ -31,77 +30,61 @@ from .decisions import (
     threshold_text,
     thresholds_of,
 )
-from .subject import Computed, Drawing, Example, Subject
+from .subject import Computed, Drawing, Example, Subject, in_words, once
 from .tables import result_tables
 
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))
-_TITLES = {
-    "openauc": "OpenAUC",
-    "closed_set_accuracy": "Closed-set accuracy",
-    "open_set_auroc": "Open-set AUROC",
-    "macro_open_f": "Macro F",
-    "micro_open_f": "Micro F",
-    "hos_max": "Best HOS",
-    "accuracy(K+1)": "Accuracy, K + 1 classes",
-    "aurc": "AURC",
-    "augrc": "AUGRC",
-}
-_MEANINGS = {
-    "openauc": "chance that a known sample is classified correctly and scores below an unknown one",
-    "closed_set_accuracy": "of the known samples are classified correctly",
-    "open_set_auroc": "chance that an unknown sample scores above a known one, ties counting half",
-    "macro_open_f": "F-score of the precision and recall averaged over the known classes, at the best threshold",
-    "micro_open_f": "F-score of the known classes, their counts added up, at the best threshold",
-    "hos_max": "harmonic mean of the recalls of the known classes and of unknown, at its best threshold",
-    "hos": "harmonic mean of the recalls of the known classes and of unknown",
-    "accuracy(K+1)": "of all samples are called what they are, unknown being one more class",
-    "open_set_accuracy": "of all samples are correctly called known or unknown",
-    "ccr": "of the known samples are classified correctly and accepted",
-}
-_POINTS = {
-    "open_set_accuracy@tpr": "Accuracy at {} % TPR",
-    "ccr@fpr": "CCR at {} % FPR",
-    "risk@cov": "Risk at {} % coverage",
-    "coverage@risk": "Coverage at {} % risk",
+_WORDS = {
+    "openauc": ("OpenAUC", "chance that a known sample is classified correctly and scores below an unknown one"),
+    "closed_set_accuracy": ("Closed-set accuracy", "of the known samples are classified correctly"),
+    "open_set_auroc": ("Open-set AUROC", "chance that an unknown sample scores above a known one, ties counting half"),
+    "macro_open_f": (
+        "Macro F",
+        "F-score of the precision and recall averaged over the known classes, at the best threshold",
+    ),
+    "micro_open_f": ("Micro F", "F-score of the known classes, their counts added up, at the best threshold"),
+    "hos_max": (
+        "Best HOS",
+        "harmonic mean of the recalls of the known classes and of unknown, at its best threshold",
+    ),
+    "hos": ("", "harmonic mean of the recalls of the known classes and of unknown"),
+    r"accuracy\(K\+1\)": (
+        "Accuracy, K + 1 classes",
+        "of all samples are called what they are, unknown being one more class",
+    ),
+    "open_set_accuracy@tpr(.+)": ("Accuracy at {0} % TPR", "of all samples are correctly called known or unknown"),
+    "ccr@fpr(.+)": ("CCR at {0} % FPR", "of the known samples are classified correctly and accepted"),
+    "risk@cov(.+)": ("Risk at {0} % coverage", ""),
+    "coverage@risk(.+)": ("Coverage at {0} % risk", ""),
+    "(aurc|augrc)": ("{1}", ""),
 }
 
 
-def title(key: str) -> str:
-    """A key in words; "" for one that says it itself.
+def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The title and the meaning of a key, whatever its threshold.
 
-    >>> title("open_set_accuracy@tpr95"), title("openauc")
-    ('Accuracy at 95 % TPR', 'OpenAUC')
+    >>> words("ccr@fpr10", {})
+    ('CCR at 10 % FPR', 'of the known samples are classified correctly and accepted')
     """
-    for name, words in _POINTS.items():
-        if key.startswith(name):
-            return words.format(key.removeprefix(name))
-    return _TITLES.get(key, "")
+    return in_words(_WORDS, key)
 
 
-def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """The meaning of a key in a few words, whatever its threshold; "" for keys that need none."""
-    return _MEANINGS.get(key.partition("@")[0], "")
-
-
+@once
 def _state(computed: Computed) -> Any:
     """The samples with their own scores, which a t_list rounds up."""
     if "thresholds" not in computed.state:
         return computed.state
-    if "state" not in computed.memo:
-        metric = MicroOpenF(num_classes=computed.options["num_classes"])  # which reduces as macro_open_f does
-        metric.keeps_samples = True
-        metric.add_batch(**computed.columns)
-        computed.memo["state"] = metric.state()
-    return computed.memo["state"]
+    metric = MicroOpenF(num_classes=computed.options["num_classes"])  # which reduces as macro_open_f does
+    metric.keeps_samples = True
+    metric.add_batch(**computed.columns)
+    return metric.state()
 
 
+@once
 def sides(computed: Computed) -> Sequence[Side]:
     """Scores of the unknown, of the correctly and of the wrongly classified known samples."""
-    if "sides" not in computed.memo:
-        computed.memo["sides"] = open_set_sides(_state(computed))
-    each: Sequence[Side] = computed.memo["sides"]
-    return each
+    return open_set_sides(_state(computed))
 
 
 def _data(computed: Computed) -> str:
@@ -112,7 +95,7 @@ def _data(computed: Computed) -> str:
 def _scores_by_kind(computed: Computed) -> Figure:
     each = [(kind, role, side) for (kind, role), side in zip(KINDS.items(), sides(computed))]
     unit = f"{model_score(computed)}, higher is more unknown"
-    return histogram("Scores by kind", unit, [*each[1:], each[0]], pooled_note(computed, "group"))
+    return histogram("Scores by kind", unit, [*each[1:], each[0]])
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
@@ -131,10 +114,7 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 
 def _threshold(computed: Computed, key: str) -> str:
-    rate = computed.summary.results[key]
-    if not isinstance(rate, Rate) or rate.threshold is None or math.isnan(rate.threshold):
-        return ""
-    return threshold_text(rate.threshold, sides(computed))
+    return threshold_text(computed.summary.results[key].threshold, sides(computed))
 
 
 # openauc
@@ -143,7 +123,9 @@ def _threshold(computed: Computed, key: str) -> str:
 def _oscr(computed: Computed) -> Mapping[str, Sequence[float]]:
     unknown, correct, wrong = sides(computed)
     number = correct.total + wrong.total
-    return oscr_curve(unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed))
+    return oscr_curve(
+        unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed.points)
+    )
 
 
 def _oscr_points(computed: Computed) -> Points:
@@ -154,13 +136,11 @@ def _oscr_points(computed: Computed) -> Points:
 
 def _openauc_figures(computed: Computed) -> Sequence[Figure]:
     axes, follows = ("unknown accepted", "known accepted, right class"), ("unknown accepted", "right class")
-    series = series_of_models(computed, _oscr_points, "openauc", "OSCR curve")
-    curve = Curves("OSCR curve", axes, series, follows, note=pooled_note(computed, "group"))
-    return [_scores_by_kind(computed), curve]
+    return [_scores_by_kind(computed), curves("OSCR curve", axes, computed, _oscr_points, "openauc", follows=follows)]
 
 
 def _openauc_decisions(computed: Computed) -> Decisions:
-    unknown, *known = each = sides(computed)
+    unknown, *_ = each = sides(computed)
     share = as_fraction(computed.options["tpr"], "tpr")
 
     def presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
@@ -169,26 +149,25 @@ def _openauc_decisions(computed: Computed) -> Decisions:
         there = {f"{100 * share:g} % of unknown rejected": int(reached[-1])} if len(reached) else {}
         return there | {"best accuracy": last_best(rejected + counts["known, right class, accepted"])}
 
-    thresholds = thresholds_of(unknown, known, computed.points)
-    note, drawn = pooled_note(computed, "group"), _oscr(computed)["threshold"]
-    return open_set_decisions(each, thresholds, presets, points=computed.points, drawn=drawn, note=note)
+    drawn = _oscr(computed)["threshold"]
+    return open_set_decisions(each, presets, points=computed.points, drawn=drawn)
 
 
 # the F-scores
 
 
+@once
 def _f_decisions(computed: Computed) -> Decisions | None:
     """At each threshold, the counts, F and, with the option, the numbers of the decision among K + 1 classes."""
-    decisions: Decisions | None = computed.memo.get("decisions")
-    if decisions is not None:
-        return decisions
-    state, options, key = _state(computed), computed.options, _f_key(computed)
+    state, options = _state(computed), computed.options
+    is_micro = MicroOpenF.name in computed.summary.results
     num_classes = count_classes(state, options["num_classes"])
     columns = state["predicted"], np.where(state["classes"] < 0, -1, state["classes"]), state["scores"]
-    best, each = computed.results[f"{key}_threshold"], sides(computed)
+    best, each = computed.results[f"{'micro' if is_micro else 'macro'}_open_f_threshold"], sides(computed)
+    is_chosen = options.get("threshold") is not None
 
     def values(thresholds: np.ndarray, counts: Counts) -> Mapping[str, Sequence[float]]:
-        if key == MicroOpenF.name:
+        if is_micro:
             f = micro_open_f(*columns, thresholds, counts=state.get("counts"))[2]
         else:
             f = macro_open_f(*columns, num_classes, thresholds, counts=state.get("counts"))[2]
@@ -196,21 +175,16 @@ def _f_decisions(computed: Computed) -> Decisions | None:
         return {_F: f or (), **{name: [row[name] for row in rows] for name in rows[0]}}
 
     def presets(thresholds: np.ndarray, counts: Counts) -> Mapping[str, int]:
-        name = "best F" if options.get("threshold") is None else CHOSEN
-        return {name: int(np.searchsorted(thresholds, best))} if math.isfinite(best) else {}
+        return {} if is_chosen or not math.isfinite(best) else {"best F": int(np.searchsorted(thresholds, best))}
 
     thresholds = thresholds_of(each[0], each[1:], sum(len(side.scores) for side in each))
     thresholds = np.union1d(thresholds, [best]) if math.isfinite(best) else thresholds
-    note = pooled_note(computed, "group")
     if len(thresholds) < 2:  # without finite scores there is none to move
         return None
-    decisions = open_set_decisions(each, thresholds, presets, values=values, points=computed.points, note=note)
-    computed.memo["decisions"] = decisions
-    return decisions
-
-
-def _f_key(computed: Computed) -> str:
-    return next(key for key in (MacroOpenF.name, MicroOpenF.name) if key in computed.summary.results)
+    chosen = best if is_chosen and math.isfinite(best) else None
+    return open_set_decisions(
+        each, presets, thresholds=thresholds, chosen=chosen, values=values, points=computed.points
+    )
 
 
 def _f_figures(computed: Computed) -> Sequence[Figure]:
@@ -220,17 +194,12 @@ def _f_figures(computed: Computed) -> Sequence[Figure]:
         return [_scores_by_kind(computed)]
     at, f = [*map(float, decisions.thresholds)][::-1], decisions.values[_F][::-1]
     said = [f"score > {text}" for text in decisions.thresholds[::-1]]
-    series = [Series(computed.model, computed.role, at, f, said)]
-    axes, follows = ("threshold", _F), ("threshold", _F)
-    note = pooled_note(computed, "group")
+    series, axes, note = [Series(computed.model, computed.role, at, f, said)], ("threshold", _F), ""
     if "best F" in decisions.presets:
         place = decisions.presets["best F"]
-        best = f"best F {number_at(decisions, _F, place):.3f} at score > {decisions.thresholds[place]}"
-        note = f"{note}; {best}" if note else best
-    return [
-        _scores_by_kind(computed),
-        Curves("F over the threshold", axes, series, follows, shares=(False, True), steps=True, note=note),
-    ]
+        note = f"best F {number_at(decisions, _F, place):.3f} at score > {decisions.thresholds[place]}"
+    curve = Curves("F over the threshold", axes, series, axes, shares=(False, True), steps=True, note=note)
+    return [_scores_by_kind(computed), curve]
 
 
 def _f_tables(computed: Computed) -> Sequence[Table]:
@@ -253,8 +222,7 @@ def _f_subject(metric: type[Metric], question: str, drawing: Drawing) -> Subject
         leading=(metric.name, r"accuracy\(K\+1\)", "hos"),
         example=_DIGITS,
         data=_data,
-        title=title,
-        meaning=meaning,
+        words=words,
         figures=_f_figures,
         decisions=_f_decisions,
         worst=_worst,
@@ -276,8 +244,7 @@ _ALL = (
             "At a threshold": r"open_set_accuracy@.*|ccr@.*",
             "If the least confident are left out": r"aurc|augrc|risk@.*|coverage@.*",
         },
-        title=title,
-        meaning=meaning,
+        words=words,
         figures=_openauc_figures,
         decisions=_openauc_decisions,
         worst=_worst,

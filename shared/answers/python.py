@@ -12,8 +12,6 @@ from typing import Any
 from ..metric.signature import plain_option
 
 _WIDTH = 100
-_SPELT_OUT = 500  # numbers of columns that are written into the code
-Files = str | Sequence[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -24,77 +22,51 @@ class Source:
     choices: those of `read`, such as columns and leave_out
     """
 
-    inputs: Sequence[Files]
+    inputs: Sequence[str | Sequence[str] | Mapping[str, Any]]
     choices: Mapping[str, Any] = field(default_factory=dict)
 
 
-def python_call(
-    metric: str,
-    source: Source | None,
-    models: Mapping[str, Mapping[str, Any]],
-    options: Mapping[str, Any],
-    best: str = "",
-) -> str:
+def python_call(metric: str, source: Source | None, several: bool, options: Mapping[str, Any], best: str = "") -> str:
     """Python code of the results and, with a best of several models, of its comparison with each other model.
 
-    Parameters: the name of the metric; the source of the data, without which small columns are spelt out; the columns
-    of each model by its name; options that differ from their defaults; best, "" where nothing was compared.
+    Parameters: the name of the metric; the source of the data, without which its columns are left to the reader;
+    whether there are several models; options that differ from their defaults; best, "" where nothing was compared.
 
-    >>> print(python_call("ood_bench", Source(["scores.csv"]), {"predictions": {}}, {"metrics": "auroc"}))
+    >>> print(python_call("ood_bench", Source(["scores.csv"]), False, {"metrics": "auroc"}))
     from openworld_metrics import load, read
     <BLANKLINE>
     reading = read("ood_bench", "scores.csv")
     results = load("ood_bench", metrics="auroc").compute(**reading.columns)
     <BLANKLINE>
     """
-    several, columns, by_name = len(models) > 1, "reading.columns", "reading.models"
-    name, lines = _text(metric), []
+    columns, by_name, name, lines = "reading.columns", "reading.models", _text(metric), []
     if source is not None:
-        arguments = [
-            name,
-            *map(_text, source.inputs),
-            *(f"{key}={_text(each)}" for key, each in source.choices.items()),
-        ]
-        lines.append(f"reading = {_call('read', arguments)}")
+        choices = (f"{key}={_text(each)}" for key, each in source.choices.items())
+        lines.append(_wrapped("reading = read(", [name, *map(_text, source.inputs), *choices], ")"))
     else:
         columns = by_name = "models" if several else "columns"
-        spelt = {model: {key: _plain(column) for key, column in own.items()} for model, own in models.items()}
-        number = sum(_size(column) for own in models.values() for column in own.values())
-        whole: Any = spelt if several else next(iter(spelt.values()), {})
-        lines.append(f"{columns} = {_text(whole) if number <= _SPELT_OUT else '...  # your columns by name'}")
+        lines.append(f"{columns} = ...  # your columns by name{' of each model' if several else ''}")
     changed = [f"{key}={_text(plain_option(value))}" for key, value in options.items()]
-    compute = f"{_call('load', [name, *changed])}.compute"
+    compute = _wrapped("load(", [name, *changed], ").compute")
     imported = ["compare"] * bool(best) + ["load"] + ["read"] * (source is not None)
     if not several:
         lines.append(f"results = {compute}(**{columns})")
     else:
-        lines.append(_braces(f"name: {compute}(**columns)", f"for name, columns in {by_name}.items()", "results"))
+        loop = f"for name, columns in {by_name}.items()"
+        lines.append(_wrapped("results = {", [f"name: {compute}(**columns)", loop], "}", comma=""))
     if best:
-        compare = _call("compare", [name, f"{by_name}[best]", "columns", *changed])
         lines.append(f"best = {_text(best)}")
-        where = f"for name, columns in {by_name}.items() if name != best"
-        lines.append(_braces(f"name: {compare}", where, "differences"))
+        compare = _wrapped("compare(", [name, f"{by_name}[best]", "columns", *changed], ")")
+        lines.append(_wrapped("differences = {", [f"name: {compare}", f"{loop} if name != best"], "}", comma=""))
     return f"from openworld_metrics import {', '.join(imported)}\n\n" + "\n".join(lines) + "\n"
 
 
-def _braces(entry: str, loop: str, name: str) -> str:
-    """A dict comprehension, on one line if it fits."""
-    line = f"{name} = {{{entry} {loop}}}"
-    return line if _fits(line) else f"{name} = {{\n{_lines([entry, loop])}}}"
-
-
-def _call(function: str, arguments: Sequence[str]) -> str:
-    """A call on one line if it fits, otherwise with one argument on each line."""
-    line = f"{function}({', '.join(arguments)})"
-    return line if _fits(line) else f"{function}(\n{_lines(arguments, ',')})"
-
-
-def _fits(line: str) -> bool:
-    return len(line) <= _WIDTH and "\n" not in line
-
-
-def _lines(entries: Sequence[str], end: str = "") -> str:
-    return indent("".join(f"{entry}{end}\n" for entry in entries), "    ")
+def _wrapped(begin: str, entries: Sequence[str], end: str, comma: str = ",") -> str:
+    """Entries between two ends, on one line if it fits, otherwise each on a line of its own."""
+    line = f"{begin}{f'{comma} '.join(entries)}{end}"
+    if len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return begin + "\n" + indent("".join(f"{entry}{comma}\n" for entry in entries), "    ") + end
 
 
 def _text(value: Any) -> str:
@@ -107,8 +79,7 @@ def _text(value: Any) -> str:
         return json.dumps(str(value), ensure_ascii=False)
     if isinstance(value, Mapping):
         entries = [f"{_text(key)}: {_text(each)}" for key, each in value.items()]
-        line = f"{{{', '.join(entries)}}}"
-        return line if _fits(line) else f"{{\n{_lines(entries, ',')}}}"
+        return _wrapped("{", entries, "}")
     if isinstance(value, (list, tuple)):
         begin, end = "()" if isinstance(value, tuple) else "[]"
         comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
@@ -116,21 +87,3 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
-
-
-def _plain(column: Any) -> Any:
-    """A column as lists of Python's numbers."""
-    if hasattr(column, "tolist"):
-        return column.tolist()
-    if isinstance(column, (list, tuple)):
-        return type(column)(map(_plain, column))
-    return {key: _plain(each) for key, each in column.items()} if isinstance(column, Mapping) else column
-
-
-def _size(column: Any) -> int:
-    """How many numbers a column holds."""
-    if hasattr(column, "shape"):  # an array of any library
-        return math.prod(column.shape)
-    if isinstance(column, Mapping):
-        return sum(map(_size, column.values()))
-    return sum(_size(entry) if hasattr(entry, "__len__") and not isinstance(entry, str) else 1 for entry in column)

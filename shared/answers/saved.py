@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ..loading import METRICS, script
 from ..reading.read import read
-from .answer import Answer, Image
+from .answer import Answer, Image, Worst
 from .answers import answers_of
 from .python import Source
 from .subject import subject_of
@@ -26,25 +26,20 @@ PICTURES = 220_000  # characters of all pictures of a saved answer
 _KIND, _FLOAT = "kind", "float"  # the keys of a value's class, and of a number that JSON lacks
 
 
-def as_json(answers: Answer | Mapping[str, Answer]) -> str:
-    """An answer, or answers by name, as JSON without NaN and infinity, which are texts."""
+def as_json(answers: Mapping[str, Answer]) -> str:
+    """Answers by name as JSON without NaN and infinity, which are texts."""
     return json.dumps(_plain(answers), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def from_json(text: str) -> Answer:
-    """The answer of a text of `as_json`. Raises ValueError for other text, KeyError and TypeError for other JSON."""
-    answer: Answer = _built(Answer, _loaded(text))
-    return answer
-
-
-def answers_from_json(text: str) -> dict[str, Answer]:
-    """The answers by name of a text of `as_json`; errors as of `from_json`."""
-    return {name: _built(Answer, content) for name, content in _loaded(text).items()}
+def from_json(text: str) -> dict[str, Answer]:
+    """The answers of a text of `as_json`. Raises ValueError for other text, KeyError and TypeError for other JSON."""
+    loaded = json.loads(text, object_hook=lambda one: float(one[_FLOAT]) if [*one] == [_FLOAT] else one)
+    return {name: _built(Answer, content) for name, content in loaded.items()}
 
 
 def saved_answers(path: Path) -> dict[str, Answer]:
     """The answers of a file that `save_examples` has written, by the name of the model."""
-    return answers_from_json(path.read_text(encoding="utf-8"))
+    return from_json(path.read_text(encoding="utf-8"))
 
 
 def example_answers(name: str) -> dict[str, Answer]:
@@ -74,12 +69,9 @@ def save_examples(names: Sequence[str] = METRICS) -> None:
         path.write_text(as_json(example_answers(name)) + "\n", encoding="utf-8")
 
 
-def _shortened(worst: Any) -> Any:
+def _shortened(worst: Worst) -> Worst:
     """The first samples of a side, without what only a report takes."""
-    pictures = {"pictures": worst.pictures[:WORST]} if worst.pictures else {}
-    return replace(
-        worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="", **pictures
-    )
+    return replace(worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="")
 
 
 def _lighter(images: Sequence[Image]) -> Sequence[Image]:
@@ -122,10 +114,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {_FLOAT: str(value)}
     return _plain(value.tolist()) if hasattr(value, "tolist") else value
-
-
-def _loaded(text: str) -> Any:
-    return json.loads(text, object_hook=lambda one: float(one[_FLOAT]) if [*one] == [_FLOAT] else one)
 
 
 @cache

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..metric.metric import Metric
 from ..metric.results import Summary
 from ..reading.reading import Reading
 from .answer import Decisions, Figure, Image, Table, Worst
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class Computed:
 
     columns: the arguments of `compute`, without `groups`
     state: the metric's reduced state of all samples, with groups pooled
+    by_group: its state by group, from which intervals and comparisons are drawn
     options: all options of the metric, by name
     summary: of all samples or, where there are groups, means over them and the results of each
     pooled: the summary of all groups together; None without groups
@@ -29,7 +35,7 @@ class Computed:
     rivals: the computations of the other models, by name
     points: how many points a curve, and how many thresholds the decisions have at most
     photographs: paths of pictures to be put behind boxes and maps, matched by name
-    memo: what several parts of an answer are made from, by its name, so that it is computed once
+    memo: the values of functions that are `once`
     """
 
     model: str
@@ -38,13 +44,14 @@ class Computed:
     options: Mapping[str, Any]
     summary: Summary
     reading: Reading
+    by_group: Mapping[str, Any] = field(default_factory=dict)
     pooled: Summary | None = None
     groups: Sequence[str] = ()
     place: int = 0
     rivals: Mapping[str, Computed] = field(default_factory=dict)
     points: int = 2_000
     photographs: Sequence[Path] = ()
-    memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def role(self) -> str:
@@ -52,19 +59,44 @@ class Computed:
         return f"d{self.place + 1}"
 
     @property
-    def whole(self) -> Summary:
-        """The summary of all samples, with groups pooled: what figures and decisions show."""
-        return self.summary if self.pooled is None else self.pooled
-
-    @property
     def results(self) -> Mapping[str, Any]:
-        """The plain results of all samples, with groups pooled."""
-        return self.whole.as_dict()
+        """The plain results of all samples, with groups pooled: what figures and decisions show."""
+        return (self.pooled or self.summary).as_dict()
 
     @property
     def all_models(self) -> Sequence[Computed]:
         """Itself and its rivals, in the order of the file."""
         return sorted([self, *self.rivals.values()], key=lambda one: one.place)
+
+
+def once(function: Callable[Concatenate[Computed, P], T]) -> Callable[Concatenate[Computed, P], T]:
+    """A function of a computation, and of arguments that can be hashed, whose values the computation keeps."""
+
+    @wraps(function)
+    def kept(computed: Computed, /, *args: P.args, **options: P.kwargs) -> T:
+        key = (function.__module__, function.__name__, *args, *options.values())
+        if key not in computed.memo:
+            computed.memo[key] = function(computed, *args, **options)
+        value: T = computed.memo[key]
+        return value
+
+    return kept
+
+
+def in_words(table: Mapping[str, tuple[str, str]], key: str) -> tuple[str, str]:
+    """The title and the meaning of a key, of the first pattern that matches all of it; ("", "") if none does.
+
+    In both texts, {0}, {1} … are the groups of the pattern, followed by the same groups in capitals.
+
+    >>> in_words({"(.pr)([0-9]+)": ("{2} at {1} %", "")}, "fpr95")
+    ('FPR at 95 %', '')
+    """
+    for pattern, words in table.items():
+        if match := re.fullmatch(pattern, key):
+            groups = match.groups("")
+            title, meaning = (text.format(*groups, *map(str.upper, groups)) for text in words)
+            return title, meaning
+    return "", ""
 
 
 @dataclass(frozen=True)
@@ -104,8 +136,7 @@ class Subject:
     example: the data that the page opens with
     data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     sections: patterns of the keys below each heading; keys that match none are "Others"
-    title: of a key, in words; "" if there is nothing to say
-    meaning: of a key, with the options of the metric, in words; "" if there is nothing to say
+    words: the title and the meaning of a key, with the options of the metric; "" if there is nothing to say
     figures, decisions, worst, images, tables, notes: parts of the answer, groups pooled
     derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
@@ -123,8 +154,7 @@ class Subject:
     example: Example
     data: Callable[[Computed], str]
     sections: Mapping[str, str] = field(default_factory=dict)
-    title: Callable[[str], str] = lambda key: ""
-    meaning: Callable[[str, Mapping[str, Any]], str] = lambda key, options: ""
+    words: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda key, options: ("", "")
     figures: Callable[[Computed], Sequence[Figure]] = _nothing
     decisions: Callable[[Computed], Decisions | None] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = _nothing

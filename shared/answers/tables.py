@@ -65,14 +65,13 @@ def group_table(subject: Subject, computed: Computed) -> Table:
     return replace(table, first=1 + len(means))
 
 
-def group_models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks, key: str) -> Table:
+def group_models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks, key: str, title: str) -> Table:
     """A key of all models by group: groups are rows, models are columns."""
     groups = [*(next(iter(summaries.values())).groups or ())]
     of_models = {name: summary.groups or {} for name, summary in summaries.items()}
     rows = [{name: own[group][key] for name, own in of_models.items() if key in own.get(group, {})} for group in groups]
     best = [(i, name) for i, group in enumerate(groups) for name in marks.get((group, key), ())]
-    title = f"{subject.title(key) or key} by {subject.group}"
-    return _table(title, subject.group, groups, rows, [*of_models], best)
+    return _table(f"{title} by {subject.group}", subject.group, groups, rows, [*of_models], best)
 
 
 def _table(

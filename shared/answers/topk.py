@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,38 +11,30 @@ import numpy as np
 from ..arrays.checks import as_int_list
 from ..classification.topk import AUTKC, AccuracyK, known_ranks, topk_rates
 from ..metric.metric import Metric
-from .answer import Curves, Figure, Worst
-from .charts import MAX_WORST, Points, names_of_rows, pooled_note, series_of_models
-from .subject import Computed, Example, Subject
+from .answer import Figure, Worst
+from .charts import MAX_WORST, Points, curves, names_of_rows
+from .subject import Computed, Example, Subject, in_words
 
 MAX_K = 200  # ks drawn
 MIN_K = 10  # ks drawn at least, if there are as many; otherwise twice the largest of k_list
 _EXPECTED = 10_000  # steps of a k with expected ties, for which the chance of a hit is computed at each k below it
 
 
-def title(key: str) -> str:
-    """A key in words; "" for one that says it itself.
+def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The title and the meaning of a top-k accuracy, or of AUTKC, by their k.
 
-    >>> title("accuracy@5"), title("autkc@3"), title("accuracy")
-    ('Top-5 accuracy', 'AUTKC up to k = 3', 'Accuracy')
+    >>> words("accuracy@5", {"average": "micro"}), words("autkc@3", {"average": "micro"})[0]
+    (('Top-5 accuracy', 'of the samples have their class among the 5 best guesses'), 'AUTKC up to k = 3')
     """
-    name, at, k = key.partition("@")
-    if name == "autkc":
-        return f"AUTKC up to k = {k}"
-    return f"Top-{k} accuracy" if at else key.capitalize()
-
-
-def meaning(key: str, options: Mapping[str, Any]) -> str:
-    """The meaning of a key in a few words: of a top-k accuracy, or of AUTKC, by their k."""
-    name, _, k = key.partition("@")
-    if name == "autkc":
-        return f"mean of the top-k accuracies for k = 1 … {k}"
-    where = f"among the {k} best guesses" if k not in ("", "1") else "the best guess"
-    return (
-        f"of the samples have their class {where}"
-        if options["average"] == "micro"
-        else f"mean over the classes of the share with their class {where}"
-    )
+    is_micro = options["average"] == "micro"
+    share = "of the samples have" if is_micro else "mean over the classes of the share with"
+    table = {
+        "accuracy": ("Accuracy", f"{share} their class the best guess"),
+        "accuracy@1": ("Top-1 accuracy", f"{share} their class the best guess"),
+        "accuracy@(.+)": ("Top-{0} accuracy", f"{share} their class among the {{0}} best guesses"),
+        "autkc@(.+)": ("AUTKC up to k = {0}", "mean of the top-k accuracies for k = 1 … {0}"),
+    }
+    return in_words(table, key)
 
 
 def _ks(computed: Computed) -> list[int]:
@@ -62,18 +55,10 @@ def _points(computed: Computed) -> Points:
 
 def _figures(computed: Computed) -> Sequence[Figure]:
     percent, width = computed.options["percent"], int(computed.state["predictions_width"])
-    series = series_of_models(computed, _points, title="Accuracy over k")
-    number = max(len(one.x) for one in series)
-    notes = [pooled_note(computed, "group"), f"the first {number} of {width:,} ks" if number < width else ""]
-    return [
-        Curves(
-            "Accuracy over k",
-            ("k", "accuracy@k in %" if percent else "accuracy@k"),
-            series,
-            shares=(False, not percent),
-            note="; ".join(filter(None, notes)),
-        )
-    ]
+    axes, shares = ("k", "accuracy@k in %" if percent else "accuracy@k"), (False, not percent)
+    over_k = curves("Accuracy over k", axes, computed, _points, shares=shares)
+    number = max(len(one.x) for one in over_k.series)
+    return [replace(over_k, note=f"the first {number} of {width:,} ks" if number < width else "")]
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
@@ -114,8 +99,7 @@ def _subject(metric: type[Metric], question: str, key: str, **others: Any) -> Su
         leading=(key,),
         example=Example("Ten handwritten digits, logits", ("digits.npz",), {"k_list": (1, 2, 3)}),
         data=_data,
-        title=title,
-        meaning=meaning,
+        words=words,
         figures=_figures,
         worst=_worst,
         **others,

@@ -29,7 +29,6 @@ from ..suites.detection import (
     class_options,
     compare_detections,
     evaluate_detections,
-    limit_note,
     says_unknown,
 )
 from ..written.files import check_file, check_folder, nearest_folder
@@ -134,10 +133,6 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         limits = {name: arguments[name] for name in ("standard", "max_detections")}
         results["other"] = evaluate_detections(other, known, progress=True, **limits, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
-    if arguments["standard"] and arguments["max_detections"] is None:
-        warn_of_limit(results, detections, known, options)
-        if other is not None:
-            warn_of_limit(results["other"], other, known, options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     first = arguments["model"] or place_text(arguments["predictions"])
     second = place_text(arguments["compare"]) if arguments["compare"] else None
@@ -214,13 +209,6 @@ def warn_of_confidences(detections: Any, lowest: float) -> None:
         warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
     elif len(confidences) and confidences.max() < lowest:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
-
-
-def warn_of_limit(results: Any, detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
-    """Warn of standard metrics that COCO's limit of predictions would change."""
-    note = limit_note(results, detections, known, **options)
-    if note:
-        warn(note)
 
 
 def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], options: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ Boxes need the extra `detection` (Pillow, PyYAML), anomaly maps the extra `anoma
 """
 
 from .anomaly import evaluate_anomaly_folder
-from .detection import compare_detections, evaluate_detections, openset_metrics, standard_metrics
+from .detection import compare_detections, evaluate_detections, standard_metrics
 from .ood import evaluate_ood
 
 __all__ = [
@@ -17,6 +17,5 @@ __all__ = [
     "evaluate_anomaly_folder",
     "evaluate_detections",
     "evaluate_ood",
-    "openset_metrics",
     "standard_metrics",
 ]

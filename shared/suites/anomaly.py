@@ -32,19 +32,13 @@ from ..reading.reasons import named
 from ..written.results import census_record
 
 MAX_POINTS = 400  # of a curve
+# the options of files, in the order of the record
+READING = {"resize": None, "void_where_invalid": False, "mask_threshold": None, "sample_pattern": None}
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22
 Points = list[tuple[float, float]]
 Reader = Callable[[Pair], MapAndMask]
-
-
-class Curves(NamedTuple):
-    """Points of curves over the false-positive rate; None for curves outside the `levels`."""
-
-    image_roc: Points | None
-    pixel_roc: Points | None
-    pro: Points | None
 
 
 class ScoredImage(NamedTuple):
@@ -68,14 +62,14 @@ class AnomalyRun(NamedTuple):
     listed: the files
     results: the metrics, and a record of the evaluation
     images: each test image with its score
-    curves: by group, with the option `curves`
+    curves: by group, with the option `curves`, "image_roc", "pixel_roc" and "pro" of the `levels`, over the FPR
     tables: with `per_image`, the `per_image_table` of each group, with the names of its images
     """
 
     listed: AnomalyMaps
     results: Results
     images: list[ScoredImage]
-    curves: dict[str, Curves]
+    curves: dict[str, dict[str, Points]]
     tables: dict[str, Results]
 
     @property
@@ -106,10 +100,8 @@ def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:
 
 def belongs_to(scored: ScoredImage, group: str) -> bool:
     """Whether an image of a category is in one of its groups: a normal one is in all."""
-    return not scored.image.anomalous or group in (
-        scored.image.category,
-        f"{scored.image.category}/{scored.image.defect}",
-    )
+    image = scored.image
+    return not scored.anomalous or group in (image.category, f"{image.category}/{image.defect}")
 
 
 def evaluate_anomaly_folder(
@@ -118,10 +110,6 @@ def evaluate_anomaly_folder(
     *,
     layout: str | None = None,
     categories: Sequence[str] | None = None,
-    resize: str | None = None,
-    sample_pattern: str | None = None,
-    void_where_invalid: bool = False,
-    mask_threshold: float | None = None,
     leave_out: bool = False,
     progress: bool = False,
     **options: Any,
@@ -148,34 +136,20 @@ def evaluate_anomaly_folder(
     layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
-    masks = needs_masks(options)
-    listed = list_anomaly_maps(maps, data, layout=layout, categories=categories, needs_masks=masks, leave_out=leave_out)
-    reading: dict[str, Any] = {
-        "resize": resize,
-        "void_where_invalid": void_where_invalid,
-        "mask_threshold": mask_threshold,
-    }
-    run = evaluate_maps(listed, **reading, sample_pattern=sample_pattern, progress=progress, **options)
+    which: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out}
+    listed = list_anomaly_maps(maps, data, needs_masks=needs_masks(options), **which)
+    run = evaluate_maps(listed, progress=progress, **options)
     return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
-def evaluate_maps(
-    listed: AnomalyMaps,
-    *,
-    resize: str | None = None,
-    sample_pattern: str | None = None,
-    void_where_invalid: bool = False,
-    mask_threshold: float | None = None,
-    progress: bool = False,
-    curves: bool = False,
-    **options: Any,
-) -> AnomalyRun:
+def evaluate_maps(listed: AnomalyMaps, *, progress: bool = False, curves: bool = False, **options: Any) -> AnomalyRun:
     """Compute the metric anomaly_suite from listed files; see `evaluate_anomaly_folder`.
 
     Parameters: listed, as `list_anomaly_maps` returns it; curves, whether to keep the curves of each group.
     """
     check_names(listed)
-    samples = pattern_of(listed, sample_pattern)
+    reading: dict[str, Any] = {name: options.pop(name, default) for name, default in READING.items()}
+    samples = pattern_of(listed, reading.pop("sample_pattern"))
     if listed.data.layout is None:  # a plain folder, whose name says nothing
         options = with_only_values(options)
     for category in listed.by_category:
@@ -183,16 +157,15 @@ def evaluate_maps(
     suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
     of_categories = {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
     settings = {**suite.loaded_options, **of_categories}
-    reading: dict[str, Any] = dict(resize=resize, void_where_invalid=void_where_invalid, mask_threshold=mask_threshold)
     read = map_reader(listed, ignore_value=settings["ignore_value"], regions=settings["regions"], **reading)
-    judged = with_void(options, void_where_invalid)
+    judged = with_void(options, reading["void_where_invalid"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
     by_group: dict[str, Results] = {}
     replicates: ByGroup = {}
     images: list[ScoredImage] = []
-    drawn: dict[str, Curves] = {}
+    drawn: dict[str, dict[str, Points]] = {}
     tables: dict[str, dict[str, Any]] = {}
     with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
         for category, pairs in listed.by_category.items():
@@ -203,7 +176,7 @@ def evaluate_maps(
             if curves:
                 states = _states_of(metric, category)
                 of_groups = {group: _curves_of(states[group], row) for group, row in results.items()}
-                drawn |= {group: own for group, own in of_groups.items() if any(own)}
+                drawn |= {group: own for group, own in of_groups.items() if own}
             replicates |= drawn_counts
             for group, row in results.items():
                 members = _members_of(group, scored)
@@ -218,13 +191,8 @@ def evaluate_maps(
         record["left_out"] = census.text()
     moved = {name: value for name, value in reading.items() if value}
     summary = assembled(suite, by_group, replicates)._replace(**signed(suite, {**settings, **moved}))
-    return AnomalyRun(
-        listed,
-        {**summary.as_dict(), **summary.record(), "evaluation": record, **census_record(census)},
-        images,
-        drawn,
-        tables,
-    )
+    results = {**summary.as_dict(), **summary.record(), "evaluation": record, **census_record(census)}
+    return AnomalyRun(listed, results, images, drawn, tables)
 
 
 def _in_reading_order(
@@ -326,21 +294,18 @@ def _batches_of(
             start, held, pixels = end, [], 0
 
 
-def _curves_of(state: State, results: Results) -> Curves:
+def _curves_of(state: State, results: Results) -> dict[str, Points]:
     """The curves of a state of anomaly_suite at the levels that results have, each of at most MAX_POINTS points."""
-    image_roc = pixel_roc = pro = None
-    if "image_auroc" in results:
-        anomalous, normal = level_sides(state, "image")
-        image_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
-    if "pixel_auroc" in results:
-        anomalous, normal = level_sides(state, "pixel")
-        pixel_roc = _points(roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS), "tpr")
-        pro = _points(pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
-    return Curves(image_roc, pixel_roc, pro)
-
-
-def _points(table: Mapping[str, list[float]], height: str) -> Points:
-    return list(zip(table["fpr"], table[height]))
+    curves: dict[str, Points] = {}
+    for level in ("image", "pixel"):
+        if f"{level}_auroc" in results:
+            anomalous, normal = level_sides(state, level)
+            roc = roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS)
+            curves[f"{level}_roc"] = [*zip(roc["fpr"], roc["tpr"])]
+            if level == "pixel":
+                pro = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS)
+                curves["pro"] = [*zip(pro["fpr"], pro["pro"])]
+    return curves
 
 
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:

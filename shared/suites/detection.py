@@ -16,7 +16,6 @@ from ..detection.curves import CountedClasses, RankedClasses, interpolated_avera
 from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import TP_KNOWN, select_boxes
-from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
 from ..reading.boxes.dataset import Detections, check_options, labels_of, one_id_each, unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
@@ -28,7 +27,6 @@ Results = dict[str, Any]  # of sections, and what files hold in words
 Summarise = Callable[[OpenSetDetection], Summary]
 
 STANDARD = ("mAP50", "mAP50-95", "precision", "recall")
-COCO_LIMIT = 100  # predictions of an image and class
 _STEPS = 100  # of recall
 _ROUNDING = 2.0**-51  # above the error of the difference of two sums of shares, relative to the square of their number
 
@@ -62,47 +60,12 @@ def evaluate_detections(
     }
     if not standard:
         return results
-    closed = _closed_set(detections, options["known_classes"], options, max_detections)
-    kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
-    return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
-
-
-def _closed_set(
-    detections: Detections, known_classes: Sequence[int], options: Mapping[str, Any], max_detections: int | None
-) -> dict[str, float]:
     # of known classes, what is below either threshold is left out, or called unknown, which is left out
     lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
-    return standard_metrics(detections, known_classes, conf_threshold=lowest, max_detections=max_detections)
-
-
-def limit_note(results: Results, detections: Detections, known_classes: Sequence[int], **options: Any) -> str:
-    """A sentence where COCO's limit would change the standard metrics, computed without one; "" where it would not.
-
-    Parameters: results of `evaluate_detections`, and its other arguments.
-    """
-    numbers = (np.unique(boxes["labels"], return_counts=True)[1] for boxes in detections.predictions)
-    if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
-        return ""
-    limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
-    texts = {
-        name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
-    }
-    changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
-    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
-    return f"{limit}, which gives {', '.join(changed)}" if changed else ""
-
-
-def openset_metrics(detections: Detections, *, progress: bool = False, **options: Any) -> dict[str, Any]:
-    """Compute the metric openset_detection, a few images at a time.
-
-    Parameters: detections, as a reader gives them; progress, whether to show a bar on a terminal; options of the
-    metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
-    "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
-    """
-    options = class_options(options, detections)
-    return with_names_in_tables(
-        openset_summary(detections, progress=progress, **options).as_dict(), detections.dataset, options
-    )
+    limits: dict[str, Any] = {"conf_threshold": lowest, "max_detections": max_detections}
+    closed = standard_metrics(detections, options["known_classes"], **limits)
+    kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
+    return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
 
 
 def openset_summary(
@@ -112,7 +75,7 @@ def openset_summary(
     summarise: Summarise = OpenSetDetection.summary,
     **options: Any,
 ) -> Summary:
-    """The `Summary` of `openset_metrics`, without names and sizes."""
+    """The `Summary` of openset_detection, a few images at a time; see `evaluate_detections`."""
     check_options(options, detections.dataset)
     options = class_options(options, detections)
     metric = OpenSetDetection(**options)

@@ -13,7 +13,7 @@ from ..arrays.checks import as_fractions
 from ..comparison import compare
 from ..metric.results import Results
 from ..written.results import KINDS
-from .anomaly import AnomalyRun, ScoredImage, evaluate_maps
+from .anomaly import READING, AnomalyRun, evaluate_maps
 from .differences import LEVEL, RESAMPLES, compared_runs, quick_options
 
 _FIRST = ("sample_auroc", "image_auroc", "pixel_auroc", "pixel_ap", "image_ap", "image_f1_max", "pixel_f1_max")
@@ -66,7 +66,7 @@ def report_numbers(run: AnomalyRun, other: AnomalyRun | None, comparison: Mappin
             return with_image_intervals(run, other)
         options |= quick
         record = run.results["evaluation"]
-        reading = {name: record[name] for name in ("resize", "sample_pattern", "void_where_invalid", "mask_threshold")}
+        reading = {name: record[name] for name in READING}
         run, comparison = evaluate_maps(run.listed, **reading, **options), None
     if other is not None and comparison is None:
         comparison = compared_runs(run, other, **options)
@@ -89,40 +89,28 @@ def _words(options: Mapping[str, Any], of: str = "") -> str:
 
 def with_image_intervals(run: AnomalyRun, other: AnomalyRun | None, n_resamples: int = RESAMPLES) -> Numbers:
     """The numbers with intervals of image rates; each image's score is passed as a map of one pixel."""
-    groups = run.groups
-    if any("/" in group for group in groups) or "image_auroc" not in run.results:
-        return Numbers(run.results, None if other is None else other.results, None)
+    theirs = None if other is None else other.results
+    if any("/" in group for group in run.groups) or "image_auroc" not in run.results:
+        return Numbers(run.results, theirs, None)
     chosen = {name: run.results["evaluation"]["options"][name] for name in ("random_state", "groups_without")}
     metric = AnomalySuite(levels="image", confidence_level=LEVEL, n_resamples=n_resamples, **chosen)
     words = _words(metric.loaded_options, _OF_IMAGES)
-    images = _in_order(run)
+    # sorted by name, so that the order is equal for two models
+    models = [
+        sorted(each.images, key=lambda image: (image.image.category, image.image.name))
+        for each in filter(None, (run, other))
+    ]
+    maps = [np.asarray([image.score for image in images])[:, None, None] for images in models]
     shared: dict[str, Any] = {
-        "references": np.zeros((len(images), 1, 1), bool),
-        "image_labels": np.asarray([image.anomalous for image in images]),
-        **({"groups": [image.image.category for image in images]} if len(groups) > 1 else {}),
+        "references": np.zeros(maps[0].shape, bool),
+        "image_labels": np.asarray([image.anomalous for image in models[0]]),
+        **({"groups": [image.image.category for image in models[0]]} if len(run.groups) > 1 else {}),
     }
-    summary = metric.compute(predictions=_as_maps(run), **shared)
-    ends = {key: value for key, value in summary.items() if key.endswith(("_low", "_high"))}
+    summary = metric.compute(predictions=maps[0], **shared)
+    results = {**run.results, **{key: value for key, value in summary.items() if key.endswith(("_low", "_high"))}}
     if other is None:
-        return Numbers({**run.results, **ends}, None, None, words)
-    table = compare(
-        metric,
-        _as_maps(run),
-        _as_maps(other),
-        n_resamples=n_resamples,
-        random_state=chosen["random_state"],
-        **shared,
-    )
+        return Numbers(results, None, None, words)
+    table = compare(metric, *maps, n_resamples=n_resamples, random_state=chosen["random_state"], **shared)
     rows = [i for i, group in enumerate(table.get("group", [None] * len(table["key"]))) if group is None]
     means = {name: [column[i] for i in rows] for name, column in table.items() if name != "group"}
-    return Numbers({**run.results, **ends}, other.results, means, words)
-
-
-def _in_order(run: AnomalyRun) -> list[ScoredImage]:
-    """The images sorted by name, so that the order is equal for two models."""
-    return sorted(run.images, key=lambda image: (image.image.category, image.image.name))
-
-
-def _as_maps(run: AnomalyRun) -> np.ndarray:
-    """The scores of images as maps (N, 1, 1)."""
-    return np.asarray([image.score for image in _in_order(run)])[:, None, None]
+    return Numbers(results, theirs, means, words)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_one_device
+from ..arrays.arrays import Array, on_one_device
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Summary
@@ -117,9 +117,5 @@ def _accuracy(sides: Sequence[Scores]) -> float | None:
         predicted, true = on_one_device(as_labels(predictions, "predictions"), as_labels(references, "references"))
         check_lengths(predictions=predicted, references=true)
         check_not_negative(true, "references", " among known samples")
-        right, total = right + _count(predicted == true), total + len(true)
+        right, total = right + int((predicted == true).sum()), total + len(true)
     return right / total if total else None
-
-
-def _count(flags: Array) -> int:
-    return int(array_namespace(flags).sum(array_namespace(flags).astype(flags, array_namespace(flags).int64)))

@@ -23,6 +23,7 @@ from openworld_metrics.answers.decisions import (
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.guarantees import threshold_at_fpr
+from openworld_metrics.ranking.roc import roc_curve
 from openworld_metrics.reading import Reading
 from tests import cases
 
@@ -42,7 +43,7 @@ def drawn(name: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], Decisio
 
 
 def decisions_of(out: Any, inside: Any, **others: Any) -> Decisions:
-    return binary_decisions(*(as_side(np.asarray(side)) for side in (out, inside)), WORDS, **others)
+    return binary_decisions((as_side(np.asarray(out)), as_side(np.asarray(inside))), WORDS, **others)
 
 
 def assert_counts(columns: Mapping[str, Any], decisions: Decisions, place: int, typed: float) -> None:
@@ -132,6 +133,18 @@ def test_presets_are_the_metrics_own_points() -> None:
     assert f1[at["best F1"]] == pytest.approx(max(f1))
 
 
+def test_a_preset_of_exactly_its_share() -> None:
+    """Of 20 known samples, one may be rejected where 95 % are to be accepted, or flagged where 5 % may be."""
+    scores = [i / 20 for i in range(20)]
+    columns = {"predictions": [0] * 21, "references": [0] * 20 + [-1], "open_scores": [*scores, 0.9]}
+    answer = answers_of("openauc", Reading("openauc", {"": columns}), {}, intervals=False)[""]
+    assert answer.decisions is not None
+    at = answer.decisions.presets["95 % of known accepted"]
+    assert number_at(answer.decisions, "known accepted", at) == 0.95
+    binary = decisions_of([0.92], scores)
+    assert number_at(binary, "FPR", binary.presets["5 % FPR"]) == 0.05
+
+
 def test_promises_are_those_of_the_kernel() -> None:
     rng = np.random.default_rng(0)
     inside, out = rng.normal(size=500), rng.normal(2, size=300)
@@ -162,9 +175,11 @@ def test_many_thresholds_are_thinned() -> None:
     for name, place in thin.presets.items():
         other = whole.presets[name]
         assert [thin.counts[key][place] for key in thin.counts] == [whole.counts[key][other] for key in whole.counts]
-    at = float(np.sort(inside)[4_000])
-    kept = decisions_of(out, inside, points=500, drawn=[at])
-    assert kept.counts["FP"][place_of(kept, at)] <= 9_000 - 4_001
+    curve = roc_curve(positives=as_side(out), negatives=as_side(inside), max_points=250)
+    for at, tpr, fpr in [*zip(curve["threshold"], curve["tpr"], curve["fpr"])][1:]:
+        place = place_of(thin, at)
+        assert number_at(thin, "TPR", place) == tpr
+        assert number_at(thin, "FPR", place) <= fpr
 
 
 def test_scores_that_are_single_or_infinite() -> None:
@@ -195,14 +210,22 @@ def test_a_place_is_at_an_end_beyond_all_scores() -> None:
     assert place_of(replace(decisions, ends=[0.25, 0.5, 0.75]), 1.0) == 2
 
 
-def test_a_threshold_that_was_chosen_is_shown_with_its_numbers() -> None:
-    """Of macro_open_f: the numbers of the decision among K + 1 classes at it are those of the results."""
+def test_numbers_of_the_decision_among_classes() -> None:
+    """Of macro_open_f, at the chosen threshold, which is shown as it is, and at others."""
     rng = np.random.default_rng(0)
     columns = {"predictions": rng.random((60, 4)), "references": rng.integers(-1, 4, 60), "open_scores": rng.random(60)}
     options = {"decisions": True, "threshold": 0.5}
     answer = answers_of("macro_open_f", Reading("macro_open_f", {"": columns}), options, intervals=False)[""]
-    assert answer.decisions is not None
-    assert next(iter(answer.decisions.presets)) == "chosen threshold"
-    place = answer.decisions.presets["chosen threshold"]
-    for key in ("os*", "unk", "hos", "os", "f1(K+1)", "f1(known)", "accuracy(K+1)"):
-        assert number_at(answer.decisions, key, place) == answer.results[""][key]
+    assert answer.leading == ["macro_open_f", "accuracy(K+1)", "hos"]
+    decisions = answer.decisions
+    assert decisions is not None
+    assert next(iter(decisions.presets)) == "chosen threshold"
+    chosen = decisions.presets["chosen threshold"]
+    assert decisions.thresholds[chosen] == "0.5"
+    assert "best F" not in decisions.presets
+    for place in (chosen, 0, 5, 10, 50):
+        at = float(decisions.thresholds[place])
+        results = metric_class("macro_open_f")(decisions=True, threshold=at).compute(**columns)
+        assert number_at(decisions, "F", place) == results["macro_open_f"]
+        for key in ("os*", "unk", "hos", "os", "f1(K+1)", "f1(known)", "accuracy(K+1)", "open_miou"):
+            assert number_at(decisions, key, place) == results[key]

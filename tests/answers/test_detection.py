@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import zipfile
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.reading import BoxReading
 from openworld_metrics.reading.limits import RefusedError
 from openworld_metrics.reading.reading import Reading
+from tests.answers.models import first_of
 from tests.detection import scenes
 
 OPTIONS: dict[str, Any] = {"known_classes": scenes.KNOWN, "unknown_class_id": scenes.UNKNOWN_ID}
@@ -33,28 +33,11 @@ OPTIONS: dict[str, Any] = {"known_classes": scenes.KNOWN, "unknown_class_id": sc
 
 def computed(*several: Detections, photographs: Any = (), **options: Any) -> Computed:
     """The computation of the first of several detectors beside the others."""
-    dataset = several[0].dataset
-    names = ["one", "two", "three"][: len(several)]
-    columns = [{"predictions": each.predictions, "references": dataset.references} for each in several]
-    reading = BoxReading(
-        SUBJECT.name,
-        dict(zip(names, columns)),
-        images=dataset.names,
-        classes=dataset.classes,
-        sizes=dataset.sizes,
-        detections=dict(zip(names, several)),
-    )
-    options = {**OpenSetDetection.options, **OPTIONS, **options}
-    models = {}
-    for place, (name, own) in enumerate(zip(names, columns)):
-        metric = OpenSetDetection(**options)
-        metric.add_batch(**own)
-        state = metric.state()
-        models[name] = Computed(
-            name, own, state, options, metric.summary(), reading, place=place, photographs=photographs
-        )
-    rivals = {name: one for name, one in models.items() if name != "one"}
-    return replace(models["one"], rivals=rivals)
+    dataset, models = several[0].dataset, dict(zip(("one", "two"), several))
+    columns = {name: {"predictions": one.predictions, "references": dataset.references} for name, one in models.items()}
+    more = {"images": dataset.names, "classes": dataset.classes, "sizes": dataset.sizes, "detections": models}
+    reading = BoxReading(SUBJECT.name, columns, **more)
+    return first_of(OpenSetDetection, reading, {**OPTIONS, **options}, photographs)
 
 
 def results(of: Computed, **options: Any) -> dict[str, Any]:
@@ -198,6 +181,9 @@ def test_the_numbers_over_thresholds_end_at_the_results() -> None:
             ("two", "d2", False),
         ]
         assert figure.series[0].y[0] == results(of)[figure.axes[1]]
+        decisions = SUBJECT.decisions(of)
+        assert figure.series[0].x == decisions.ends[:-1]
+        assert figure.series[0].y == decisions.values[figure.axes[1]][:-1]
 
 
 def one_of_each() -> Detections:
@@ -252,13 +238,11 @@ def test_a_box_of_each_outcome() -> None:
     assert bars.note == "of the unknown objects 50 % found, 50 % called a known class"
 
 
-def test_answers_are_plain_data() -> None:
+def test_tables() -> None:
     of = computed(scenes.scene(6, 12), per_class=True, per_image=True, errors=True)
-    parts = [*SUBJECT.figures(of), SUBJECT.decisions(of), *SUBJECT.images(of), *SUBJECT.tables(of)]
-    text = json.dumps([asdict(part) for part in parts])
-    assert len(text) < 1_000_000
-    assert [table.title for table in SUBJECT.tables(of)] == ["Classes", "Kinds of errors", "Images"]
-    assert {*of.results["per_class"]} <= {*SUBJECT.tables(of)[0].columns}
+    classes, kinds, images = SUBJECT.tables(of)
+    assert (classes.title, kinds.title, images.title) == ("Classes", "Kinds of errors", "Images")
+    assert {*of.results["per_class"]} <= {*classes.columns}
 
 
 def test_a_closed_set_detector_is_not_asked_for_unknown_objects() -> None:
@@ -300,8 +284,8 @@ def test_meanings_depend_on_the_protocol() -> None:
     for protocol, more in (("ow-dln", {}), ("owod", {"recall_level": None})):
         of = computed(scenes.scene(6, 30), protocol=protocol, errors=True, **more)
         rates = of.summary.rates()
-        assert [key for key in rates if not SUBJECT.meaning(str(key), of.options)] == []
-    assert SUBJECT.meaning("WI", {"protocol": "owod"}) != SUBJECT.meaning("WI", {"protocol": "ow-dln"})
+        assert [key for key in rates if not SUBJECT.words(str(key), of.options)[1]] == []
+    assert SUBJECT.words("WI", {"protocol": "owod"}) != SUBJECT.words("WI", {"protocol": "ow-dln"})
 
 
 def test_labels_cover_no_other_label_and_stay_inside() -> None:

@@ -17,8 +17,6 @@ from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.python import Source, python_call
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import script
-from openworld_metrics.reading import Reading
-from tests import cases
 
 
 def run(code: str) -> dict[str, Any]:
@@ -59,22 +57,6 @@ def test_the_example(name: str) -> None:
     assert_reproduced(answer)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_columns_that_are_typed(name: str) -> None:
-    """Small columns are spelt out, with options, infinity and words among them."""
-    columns, options = cases.draw(name, 6)
-    if name == "anomaly_suite":
-        columns = {key: column[:3] if hasattr(column, "__len__") else column for key, column in columns.items()}
-    try:
-        answer = answers_of(name, Reading(name, {"": columns}), options, intervals=False)[""]
-    except ValueError:
-        pytest.skip("a part of the case lacks a class")
-    if "..." in answer.call:
-        pytest.skip("more numbers than are spelt out")
-    names = run(answer.call)
-    assert repr(names["results"]) == repr(answer.results[""]) or name == "openset_detection"
-
-
 def test_models_with_choices(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     label = np.arange(60) % 2
@@ -90,13 +72,14 @@ def test_models_with_choices(tmp_path: Path) -> None:
     assert "−" not in answer.call
 
 
-def test_a_call_without_differences() -> None:
-    assert python_call("autkc", Source([["a.npy", "b.npy"]]), {"a": {}}, {"k_list": [1]}) == (
+def test_a_call_without_differences_or_files() -> None:
+    assert python_call("autkc", Source([["a.npy", "b.npy"]]), False, {"k_list": [1]}) == (
         "from openworld_metrics import load, read\n\n"
         'reading = read("autkc", ["a.npy", "b.npy"])\n'
         'results = load("autkc", k_list=[1]).compute(**reading.columns)\n'
     )
-    code = python_call("autkc", Source(["a.csv"]), {"a": {}, "b": {}}, {"k_list": [*range(1, 40)]})
-    assert "compare" not in code
-    compile(code, "", "exec")
-    compile(python_call("autkc", None, {"a": {"predictions": np.zeros((999, 9))}}, {}), "", "exec")
+    for several, columns in ((False, "columns"), (True, "models")):
+        code = python_call("autkc", None, several, {"k_list": [*range(1, 40)], "x": float("inf")})
+        assert f"\n{columns} = ...  # your columns by name" in code
+        assert "compare" not in code
+        compile(code, "", "exec")

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from openworld_metrics import read as read_files
 from openworld_metrics.reading.maps.maps import file_problems, map_reader
@@ -224,10 +223,7 @@ def test_masks_of_other_names_are_an_error_on_pages_too(tmp_path: Path, monkeypa
     made = [Made(Path(f"maps/{name}.npy"), Path(f"data/{mask}.png")) for name, mask in (("a", "a"), ("b", "B"))]
     write(made, np.random.default_rng(0))
     said = r"B.png: expected its map B.tiff.*, got none; .*b.npy has nearly that name$"
-    for call in (
-        evaluate_anomaly_folder,
-        of_python,
-    ):
+    for call in (evaluate_anomaly_folder, of_python):
         with pytest.raises(ValueError, match=said):
             call("maps", "data")
     for name in ("maps", "data"):
@@ -240,21 +236,3 @@ def test_maps_and_masks_in_one_folder(tmp_path: Path) -> None:
     write_map(tmp_path / "a.npy", np.zeros(SHAPE))
     with pytest.raises(ValueError, match="expected maps in another folder than their masks, got one folder for both"):
         evaluate_anomaly_folder(tmp_path, tmp_path)
-
-
-def test_images_beside_their_masks(tmp_path: Path) -> None:
-    """KolektorSDD: photographs with greys, labels, and the numbers of the labels alone."""
-    rng = np.random.default_rng(0)
-    for i in range(4):
-        mask = np.zeros(SHAPE, bool)
-        mask[2:5, 3:6] = i % 2
-        (tmp_path / "data/kos01").mkdir(parents=True, exist_ok=True)
-        Image.fromarray(rng.integers(0, 255, SHAPE).astype(np.uint8)).save(tmp_path / f"data/kos01/Part{i}.jpg")
-        write_mask(tmp_path / f"data/kos01/Part{i}_label.bmp", mask)
-        write_mask(tmp_path / f"alone/kos01/Part{i}.png", mask)
-        write_map(tmp_path / f"maps/kos01/Part{i}.npy", rng.random(SHAPE) + mask)
-    found, alone = (evaluate_anomaly_folder(tmp_path / "maps", tmp_path / name) for name in ("data", "alone"))
-    assert {key: found[key] for key in alone if key not in ("groups", "evaluation")} == {
-        key: alone[key] for key in alone if key not in ("groups", "evaluation")
-    }
-    assert found["evaluation"]["files"]["images"] == found["evaluation"]["files"]["masks"] == 4

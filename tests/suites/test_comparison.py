@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.detection import compare_detections
 from openworld_metrics.suites.differences import compared_runs
-from tests.command.test_anomaly import Run, run as run  # the fixture
+from openworld_metrics.suites.intervals import with_image_intervals
 from tests.suites.trees import Drawn, write_maps, write_tree
 
 OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
@@ -86,6 +85,17 @@ def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
     assert {key: folder["groups"][key] for key in table} == table
 
 
+def test_intervals_of_images_need_no_file_again(tmp_path: Path) -> None:
+    """From the scores of a run, they are those of a run with a confidence level, of two categories."""
+    write_tree("mvtec-ad", tmp_path)
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    drawn: dict[str, Any] = {"levels": "image", "confidence_level": 0.95, "n_resamples": 25}
+    sure = evaluate_maps(listed, **drawn).results
+    numbers = with_image_intervals(evaluate_maps(listed), None, 25).results
+    ends = [key for key in sure if key.endswith(("_low", "_high"))]
+    assert {key: numbers[key] for key in ends} == {key: sure[key] for key in ends} != {}
+
+
 def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
     made = write_tree("mvtec-ad", tmp_path)
     write_other(made, tmp_path / "other")
@@ -101,17 +111,6 @@ def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> 
         assert both["groups"][key][-1:] == column
     assert one["low"][one["key"].index("aupro@0.3")] is None  # of sampled thresholds
     assert "aupro@0.3_low" not in one["groups"]
-
-
-def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = write_tree("mvtec-ad", tmp_path)
-    write_other(made, tmp_path / "other")
-    monkeypatch.chdir(tmp_path)
-    options = ["--maps", "maps", "--data", "data", "--compare", "other", "--confidence-level", "0.9"]
-    code, output, errors = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
-    assert (code, errors) == (0, "")
-    assert len(json.loads(output)["comparison"]["p_value"]) == 4
-    assert "image_auroc_p_value" in Path("x.txt").read_text()
 
 
 def test_resamples_in_which_models_are_alike_are_ties() -> None:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tests.suites.trees import SHAPE, of_python, write_image, write_map, write_m
 
 FINE = np.zeros(SHAPE, dtype=np.float32)
 MAP = Path("maps/nut/test/crack/001.tiff")
+BOTH = ("maps", "data")
 
 
 def read_mask(path: Path) -> np.ndarray:
@@ -151,29 +153,29 @@ def test_a_stem_that_repeats_needs_its_defects_folder(tree: None) -> None:
     )
 
 
-def test_folders_and_names(tree: None) -> None:
-    with pytest.raises(ValueError, match=r"^nowhere: expected a folder, got none$"):
-        evaluate_anomaly_folder("maps", "nowhere")
-    with pytest.raises(ValueError, match=r"^nowhere: expected a folder of maps, got none$"):
-        evaluate_anomaly_folder("nowhere", "data")
-    with pytest.raises(ValueError, match=rf"^layout: expected one of {', '.join(NAMES)}, got 'mvtec'$"):
-        evaluate_anomaly_folder("maps", "data", layout="mvtec")
-    with pytest.raises(ValueError, match=r"^categories: expected some of nut, screw, got 'bolt'$"):
-        evaluate_anomaly_folder("maps", "data", categories=["nut", "bolt"])
-    with pytest.raises(ValueError, match=r"^resize: expected one of nearest, bilinear, got 'cubic'$"):
-        evaluate_anomaly_folder("maps", "data", resize="cubic")
-    with pytest.raises(TypeError, match="anomaly_suite has no argument 'limits'"):
-        evaluate_anomaly_folder("maps", "data", limits=0.3)
-    with pytest.raises(
-        ValueError, match=r"^data: expected MVTec LOCO AD|^data/nut/test/crack/000.png: expected a folder"
-    ):
-        evaluate_anomaly_folder("maps", "data", layout="mvtec-loco")
-    for path in Path("data/screw/test/good").iterdir():
+REFUSED: dict[str, tuple[tuple[str, str], dict[str, Any], str]] = {
+    "data": (("maps", "nowhere"), {}, "nowhere: expected a folder, got none$"),
+    "maps": (("nowhere", "data"), {}, "nowhere: expected a folder of maps, got none$"),
+    "layout": (BOTH, {"layout": "mvtec"}, f"layout: expected one of {', '.join(NAMES)}, got 'mvtec'$"),
+    "categories": (BOTH, {"categories": ["bolt"]}, "categories: expected some of nut, screw, got 'bolt'$"),
+    "resize": (BOTH, {"resize": "cubic"}, "resize: expected one of nearest, bilinear, got 'cubic'$"),
+    "option": (BOTH, {"limits": 0.3}, "anomaly_suite has no argument 'limits'"),
+    "another layout": (BOTH, {"layout": "mvtec-loco"}, "data: expected MVTec LOCO AD|data/nut.*: expected a folder"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_folders_and_names(case: str, tree: None) -> None:
+    folders, options, message = REFUSED[case]
+    with pytest.raises((ValueError, TypeError), match=f"^({message})"):
+        evaluate_anomaly_folder(*folders, **options)
+
+
+def test_a_category_without_normal_images(tree: None) -> None:
+    for path in [*Path("data/screw/test/good").iterdir(), *Path("maps/screw/test/good").iterdir()]:
         path.unlink()
-        (Path("maps/screw/test/good") / path.with_suffix(".tiff").name).unlink()
-    with pytest.raises(
-        ValueError, match=r"^group 'screw': references: expected anomalous and normal images, got 6 anomalous"
-    ):
+    message = r"^group 'screw': references: expected anomalous and normal images, got 6 anomalous"
+    with pytest.raises(ValueError, match=message):
         evaluate_anomaly_folder("maps", "data")
 
 
@@ -190,14 +192,6 @@ def test_a_table_of_a_split(tmp_path: Path) -> None:
     table.unlink()
     with pytest.raises(ValueError, match=r"1cls.csv: No such file or directory$"):
         evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
-
-
-def test_a_mask_without_a_map_in_plain_folders(tmp_path: Path) -> None:
-    write_tree("folders", tmp_path)
-    path = tmp_path / "maps" / "nut_crack_1.npy"
-    path.unlink()
-    (line,) = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
-    assert line == f"{tmp_path}/data/nut_crack_1.png: expected its map nut_crack_1.tiff in {tmp_path}/maps, got none"
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.uint16])
@@ -257,14 +251,10 @@ def test_masks_with_palettes(suffix: str, tmp_path: Path) -> None:
     numbers.save(tmp_path / f"red{suffix}")
     with pytest.raises(ValueError, match=rf"red{suffix}: expected a palette of greys, or one that begins with black"):
         read_mask(tmp_path / f"red{suffix}")
-
-
-def test_a_map_with_a_palette(tmp_path: Path) -> None:
-    picture = Image.fromarray(np.zeros(SHAPE, np.uint8), "L")
-    picture.putpalette([9, 8, 7] * 256)
-    picture.save(tmp_path / "map.tiff")
-    with pytest.raises(ValueError, match=r"map.tiff: expected numbers, got the indices of a palette"):
-        map_files.read_map(tmp_path / "map.tiff")
+    with pytest.raises(
+        ValueError, match=rf"red{suffix}: expected numbers, got the indices of a palette|of one channel"
+    ):
+        map_files.read_map(tmp_path / f"red{suffix}")
 
 
 def _resized(mask: np.ndarray) -> np.ndarray:
@@ -295,10 +285,7 @@ def test_masks_with_soft_edges(suffix: str, tmp_path: Path, monkeypatch: pytest.
         write_map(Path(f"maps/{name}.npy"), (mask * (name == "a")).astype(np.float32))
         SOFT[suffix](mask * (name == "a"), Path(f"masks/{name}.{suffix}"))
     said = rf"a.{suffix}: .*expected a mask of 0 and one other value, got \S+ to \S+; --mask-threshold \S+ cuts it"
-    for call in (
-        evaluate_anomaly_folder,
-        of_python,
-    ):
+    for call in (evaluate_anomaly_folder, of_python):
         with pytest.raises(ValueError, match=said):
             call("maps", "masks")
     (line,) = file_problems(list_anomaly_maps("maps", "masks"))
@@ -484,11 +471,11 @@ def test_masks_in_tiff(tmp_path: Path) -> None:
 def test_damaged_tiff_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The libraries behind print nothing of their own."""
     path = tmp_path / "a.tiff"
-    for compression in ("lzw", "zlib", "zstd"):
+    for compression in ("lzw", "zlib", "zstd", None):
         tifffile.imwrite(path, np.random.default_rng(0).random((64, 64), np.float32), compression=compression)
         content = bytearray(path.read_bytes())
         content[-2000:-1000] = bytes(range(250)) * 4
-        path.write_bytes(content)
+        path.write_bytes(content if compression else content[:10] + content[20:])
         for read in (map_files.read_map, read_mask):
             with pytest.raises(ValueError, match=r"a\.tiff: "):
                 read(path)
@@ -508,9 +495,12 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
         "b.tiff": said,
         "c.png": "Image size (169000000 pixels) exceeds limit",
         "d.npy": "expected numbers as numpy.save",
+        "e.npz": "expected numbers as numpy.save writes them, got another header",
     }
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("a.npy", _huge_npy((100_000, 100_000)))
+    with zipfile.ZipFile(tmp_path / "e.npz", "w") as archive:
+        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
     (tmp_path / "d.npy").write_bytes(_huge_npy((100_000, 100_000)))
     tifffile.imwrite(tmp_path / "b.tiff", np.zeros((4, 4), dtype=np.float32))
     with tifffile.TiffFile(tmp_path / "b.tiff", mode="r+") as file:
@@ -539,19 +529,3 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
     Image.new("RGB", (4, 4)).save(tmp_path / "colour.png")
     with pytest.raises(ValueError, match=r"colour.png: expected a map, which is a grey .png of one channel, got RGB$"):
         map_files.read_map(tmp_path / "colour.png")
-
-
-def test_nothing_is_printed_beside_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    tifffile.imwrite(tmp_path / "a.tiff", FINE)
-    content = (tmp_path / "a.tiff").read_bytes()
-    (tmp_path / "a.tiff").write_bytes(content[:10] + content[20:])
-    with pytest.raises(ValueError, match=r"a\.tiff: "):
-        map_files.read_map(tmp_path / "a.tiff")
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_header_that_is_none(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
-    with pytest.raises(ValueError, match=r"a.npz: expected numbers as numpy.save writes them, got another header"):
-        map_files.read_map(tmp_path / "a.npz")

@@ -10,22 +10,34 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics import AnomalySuite
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import write_tree
+from tests.suites.trees import assert_as_arrays, columns_of, write_tree
 
 
 def test_products_are_judged_by_their_highest_view(tmp_path: Path) -> None:
     made = [one for one in write_tree("real-iad", tmp_path) if one.category == "nut"]
-    found = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", categories=["nut"])
-    wanted = AnomalySuite().compute(
-        predictions=[one.score_map for one in made],
-        references=[one.mask for one in made],
-        samples=[f"{one.defect}{one.number // 2}" for one in made],
-    )
-    assert {key: found["groups"][key] for key in wanted} == {key: [value] for key, value in wanted.items()}
+    columns = {**columns_of(made), "samples": [f"{one.defect}{one.number // 2}" for one in made]}
+    folders = tmp_path / "maps", tmp_path / "data"
+    found = assert_as_arrays(folders, {"nut": columns}, {"categories": ["nut"]})
     assert found["evaluation"]["sample_pattern"] == "([^/]+)_C[0-9]_[^/]*$"
+
+
+def test_samples_by_a_pattern(tmp_path: Path) -> None:
+    made = [one for one in write_tree("mvtec-ad", tmp_path) if one.category == "nut"]
+    folders = tmp_path / "maps", tmp_path / "data"
+    pattern = r"/(\w+/\d\d)\d$"  # ten images a sample
+    columns = {**columns_of(made), "samples": [one.defect or "good" for one in made]}
+    found = assert_as_arrays(folders, {"nut": columns}, {"sample_pattern": pattern}, levels="image")
+    assert "sample_auroc" in found
+    assert found["evaluation"]["sample_pattern"] == pattern
+    for wrong, message in (
+        ("(", "sample_pattern: expected a regular expression, got '\\('"),
+        (r"\d+", r"sample_pattern: expected a group, as in"),
+        ("^(S[0-9]+)", r"maps.*: expected a name in which '\^\(S\[0-9\]\+\)' finds a sample, got '"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate_anomaly_folder(*folders, sample_pattern=wrong)
 
 
 def test_a_view_that_shows_no_defect_is_normal(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pycocotools.cocoeval import COCOeval
 
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.suites import standard_metrics
-from openworld_metrics.suites.detection import evaluate_detections, limit_note
+from openworld_metrics.suites.detection import evaluate_detections
 from openworld_metrics.written import write_coco, write_coco_results
 from tests.detection import scenes
 from tests.detection_references import Row, iou, one_to_one, ratio
@@ -68,7 +68,7 @@ def by_pycocotools(made: Detections, known: list[int], limit: int, folder: Path)
 
 
 @pytest.mark.parametrize("limit", [100, None, 7])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_map_is_that_of_pycocotools_without_ties(seed: int, limit: int | None, tmp_path: Path) -> None:
     made = crowded(np.random.default_rng(seed), 4, 60, 600)
     most = max(np.bincount(boxes["labels"]).max() for boxes in made.predictions)
@@ -244,12 +244,6 @@ def test_all_boxes_of_an_image_count() -> None:
     assert results["standard_metrics"] == dict.fromkeys(NAMES, 1.0)  # no epsilon
     limited = evaluate_detections(made, [0], max_detections=100)["standard_metrics"]
     assert limited["recall"] == limited["mAP50"] == 100 / 101  # of recalls 0, 0.01, …, 0.99
-    assert limit_note(results, made, [0]) == (
-        "COCO counts 100 predictions of a class in an image (--max-detections 100), which gives mAP50 0.990099 instead"
-        " of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of 1.000000"
-    )
-    wrong = one_image([(1 - k / 200, 0) for k in range(101)], [0] * 100)  # the last one is wrong, and changes no AP
-    assert limit_note(evaluate_detections(wrong, [0]), wrong, [0]) == ""
 
 
 @pytest.mark.parametrize(("limit", "error"), [(0, ValueError), (2.5, TypeError), ("100", TypeError)])

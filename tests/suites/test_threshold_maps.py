@@ -26,7 +26,7 @@ def maps(tmp_path: Path) -> Path:
         folder = tmp_path / "maps" / name / "validation" / "good"
         folder.mkdir(parents=True)
         for i in range(COUNT):
-            scores = np.round(rng.random((8, 9)), 2)
+            scores = np.round(rng.random((3, 4)), 2)
             if ending == "npy":
                 np.save(folder / f"{i:03}.npy", scores)
             else:
@@ -116,14 +116,14 @@ def test_where_maps_lie(tmp_path: Path) -> None:
 
 def test_what_is_refused(maps: Path) -> None:
     one = maps / "can" / "validation" / "good" / "007.tiff"
-    write_map(one, np.zeros((8, 8), dtype=np.float32))
-    with pytest.raises(ValueError, match=r"007\.tiff: expected 8 × 9 pixels as 000\.tiff, got 8 × 8"):
+    write_map(one, np.zeros((3, 3), dtype=np.float32))
+    with pytest.raises(ValueError, match=r"007\.tiff: expected 3 × 4 pixels as 000\.tiff, got 3 × 3"):
         fit_map_thresholds(maps, "max")
-    write_map(one, np.full((8, 9), np.inf, dtype=np.float32))
+    write_map(one, np.full((3, 4), np.inf, dtype=np.float32))
     with pytest.raises(ValueError, match="can: expected finite scores, which have a mean, got inf"):
         fit_map_thresholds(maps, "mean+3std")
     assert fit_map_thresholds(maps, "max").threshold["can"] == math.inf
-    write_map(one, np.full((8, 9), np.nan, dtype=np.float32))
+    write_map(one, np.full((3, 4), np.nan, dtype=np.float32))
     with pytest.raises(ValueError, match=r"007\.tiff: expected numbers, got NaN"):
         fit_map_thresholds(maps, "max")
 
@@ -147,7 +147,7 @@ def test_rules_that_are_none(rule: str, message: str) -> None:
 @pytest.mark.parametrize("name", ["can/validation/good/007.exr", "loose/7.npy.bak", "loose/below/7.npy"])
 def test_a_file_that_may_be_a_map_is_not_passed_over(name: str, maps: Path) -> None:
     """A note is, and a hidden file."""
-    write_map(maps / "loose" / "0.tiff", np.zeros((8, 9), np.float32))
+    write_map(maps / "loose" / "0.tiff", np.zeros((3, 4), np.float32))
     for place in ("loose/readme.txt", "can/validation/good/.DS_Store"):
         (maps / place).write_text("")
     assert [*map(len, normal_maps(maps).values())] == [COUNT, 1, COUNT]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import subprocess
 import sys
@@ -106,13 +105,6 @@ def test_nothing_heavy_is_imported_unasked() -> None:
 
 
 def test_a_missing_package_is_named(made: Detections, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find = builtins.__import__
-
-    def without(name: str, *more: Any) -> Any:
-        if name == "yaml":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return find(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(ImportError, match=r"^expected pyyaml to be installed, got none: pip install"):
         reading.read_yolo_data(tmp_path / "data.yaml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics import AnomalySuite, read
+from openworld_metrics.suites import evaluate_anomaly_folder
 
 CATEGORIES = ("nut", "screw")
 SHAPE = (10, 12)
@@ -21,6 +22,30 @@ INVALID = (slice(0, 4), slice(2, 9))  # pixels of mvtec-3d that have no point
 def of_python(*folders: str) -> dict[str, Any]:
     """The numbers of maps and masks that `read` reads."""
     return AnomalySuite().compute(**read("anomaly_suite", *folders).columns)
+
+
+def assert_as_arrays(
+    folders: tuple[Path, Path], groups: Mapping[str, Mapping[str, Any]], files: Mapping[str, Any] = {}, **options: Any
+) -> dict[str, Any]:
+    """Whether the numbers of each group of a folder are those of its arrays, to the last bit; returns the results.
+
+    Parameters: the folders of the maps and of the data; the columns of each group; options of files; of the metric.
+    """
+    results = evaluate_anomaly_folder(*folders, **files, **options)
+    for name, columns in groups.items():
+        at = results["groups"]["group"].index(name)
+        expected = AnomalySuite(**options).compute(**columns)
+        assert {key: results["groups"][key][at] for key in expected} == expected
+    return results
+
+
+def columns_of(made: list[Drawn], by_defect: bool = False) -> dict[str, Any]:
+    """Images as columns, which are anomalous by their folder."""
+    return {
+        "predictions": [one.score_map for one in made],
+        "references": [one.defects if by_defect else one.mask for one in made],
+        "image_labels": np.asarray([bool(one.defect) for one in made]),
+    }
 
 
 class Drawn(NamedTuple):

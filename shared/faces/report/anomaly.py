@@ -272,7 +272,7 @@ def _cards(group: str, models: Sequence[Model]) -> list[Block]:
     for kind, (title, across, key, reach) in kinds.items():
         series = []
         for place, model in enumerate(models, 1):
-            shown = up_to(getattr(model.run.curves.get(group), kind, None) or [], reach)
+            shown = up_to(model.run.curves.get(group, {}).get(kind) or [], reach)
             if shown:
                 value, (x, y) = _value(model, group, key), zip(*shown)
                 series.append(Series(model.name, f"d{place}", x, y, selected=place == 1, value=value))

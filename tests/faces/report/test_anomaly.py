@@ -60,7 +60,7 @@ def test_two_models_in_each_kind_of_layout(layout: str, tmp_path: Path) -> None:
     assert len(pictures("".join(tiles))) == per_tile * len(tiles)
     for name in one.groups:
         assert f">{name}<" in text
-    for points in one.curves[one.groups[0]]:
+    for points in one.curves[one.groups[0]].values():
         assert points is not None
         x, y = np.asarray(points).T
         assert (np.diff(x) >= 0).all()
