@@ -261,7 +261,7 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
             plain = name if name in table.arrays else unsigned(name).partition("[:,")[0]
             sign = "minus " if name[:1] == FLIPPED and name != plain else ""
             for member in numbered.get(plain, [plain]):
-                roles.setdefault(member, []).append(sign + column.role(table.arrays.get(plain)))
+                roles.setdefault(member, []).append(sign + column.name)
     for table in rows.tables:
         shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
         for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):

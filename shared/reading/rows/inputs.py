@@ -22,7 +22,7 @@ from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Table, check_names, read_table, whole
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, as_numbers, is_blank, num_dimensions, plain, side_of_name
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, as_numbers, num_dimensions, plain, side_of_name
 from .kinds import Column, Names
 from .metrics import Layout, guessed, says_confidence
 
@@ -159,21 +159,18 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
 def table_of_frame(frame: Any) -> Table:
     """The columns of a data frame, without empty rows and columns; columns of numbers become numeric."""
     cells = {str(name).strip(): np.asarray(frame[name], dtype=object) for name in frame.columns}
-    filled = {
-        name: np.asarray([not is_blank(cell) for cell in column.tolist()], bool) for name, column in cells.items()
-    }
-    rows = np.any([*filled.values()], axis=0) if filled else np.zeros(0, bool)
-    return Table({name: _numeric(column[rows]) for name, column in cells.items() if filled[name].any()})
+    blank = {name: are_blank(column) for name, column in cells.items()}
+    rows = ~np.all([*blank.values()], axis=0) if blank else np.zeros(0, bool)
+    return Table(
+        {name: _numeric(column[rows], blank[name][rows]) for name, column in cells.items() if not blank[name].all()}
+    )
 
 
-def _numeric(column: np.ndarray) -> np.ndarray:
+def _numeric(column: np.ndarray, blank: np.ndarray) -> np.ndarray:
     """A column as numbers, with NaN for blanks, if all other cells are numbers."""
-    blank = np.asarray([*map(is_blank, column.tolist())], bool)
     numbers = as_numbers(column[~blank])
-    if numbers.dtype.kind not in "biuf":
-        return column
-    if not blank.any():
-        return numbers
+    if numbers.dtype.kind not in "biuf" or not blank.any():
+        return numbers if numbers.dtype.kind in "biuf" else column
     whole = np.full(len(column), np.nan)
     whole[~blank] = numbers
     return whole

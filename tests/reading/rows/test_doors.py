@@ -47,6 +47,15 @@ CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
     "tabs and decimal commas": Case("ood_bench", {"x.tsv": TABLE.replace(",", "\t").replace(".", ",")}, OOD),
     "words for labels": Case("ood_bench", {"x.csv": "msp,set\n0.9,ID\n0.2,ood\n0.7,in-distribution\n0.8,OOD\n"}, OOD),
+    "names of classes and a word for unknown": Case(
+        "ood_bench",
+        {"x.csv": "msp,label\n0.9,cat\n0.2,unknown\n0.7,dog\n0.8,unknown\n"},
+        OOD,
+        "references are names of classes, and 'unknown' marks unknown samples",
+    ),
+    "a name of a class beside a word for known": Case(
+        "ood_bench", {"x.csv": "msp,label\n0.9,id\n0.2,ood\n0.7,idd\n0.8,ood\n"}, "label, line 4: 'idd' is not a label"
+    ),
     "true and false": Case("ood_bench", {"x.csv": "msp,is_ood\n0.9,false\n0.2,true\n0.7,false\n0.8,true\n"}, OOD),
     "percent": Case("ood_bench", {"x.csv": "msp,label\n90%,0\n20 %,1\n70%,0\n80%,1\n"}, OOD),
     "a confidence": Case(
@@ -107,6 +116,17 @@ CASES = {
         "accuracyk",
         {"x.csv": NAMED.replace("fox\n", "elk\n")},
         "references: expected names of the columns of scores, cat, dog, fox, or a word for unknown, got 'elk'",
+    ),
+    "scores of classes beside others": Case(
+        "accuracyk",
+        {"x.csv": "age,cat,dog,true_class\n7,0.5,0.2,cat\n8,0.1,0.4,dog\n"},
+        "name the columns of predictions",
+    ),
+    "scores of classes that are chosen": Case(
+        "accuracyk",
+        {"x.csv": "age,cat,dog,true_class\n7,0.5,0.2,cat\n8,0.1,0.4,dog\n"},
+        {"predictions": [[0.5, 0.2], [0.1, 0.4]], "references": [0, 1]},
+        choices={"columns": {"predictions": ["cat", "dog"]}},
     ),
     "classes from 1": Case(
         "accuracyk",
