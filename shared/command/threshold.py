@@ -67,7 +67,10 @@ def threshold(save: Path | None, **arguments: Any) -> None:
     _check(arguments)
     places = {name: arguments[name] for name in ("known", "unknown", "predictions", "references") if arguments[name]}
     check_json_and_picture(save, None, lambda: files_of(places))
-    fitted = _from_maps(arguments) if arguments["maps"] else _from_scores(arguments, places)
+    if arguments["maps"]:
+        fitted = fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
+    else:
+        fitted = _from_scores(arguments, places)
     results = fitted.as_results()
     deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
 
@@ -94,10 +97,6 @@ def _check(arguments: Mapping[str, Any]) -> None:
         raise click.UsageError("expected --known alone with --fpr, got --unknown too")
     if arguments["confidence_level"] is not None and "tpr" in rules:
         raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
-
-
-def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
-    return fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
 
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from openworld_metrics.command import cli
 from openworld_metrics.metric.signature import VERSION
 from tests.checking import bench
 from tests.command.terminal import on_terminal
+from tests.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 KNOWN = ["--known", "known.csv:score"]
 
 
@@ -35,18 +32,6 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndar
         for i in range(5):
             np.save(Path("maps", category, f"{i}.npy"), rng.random((4, 5)).astype(np.float32))
     return {"known": known, "unknown": unknown}
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = capfd.readouterr()
-        return int(exit_.value.code or 0), output, errors
-
-    return run_command
 
 
 def fitted(run: Run, *arguments: str) -> dict[str, Any]:

@@ -107,8 +107,8 @@ def look(request: Request) -> Look:
                     out = f"{number:,} row{'s' * (number != 1)}"
                     return _seen(request.metric, rows, error=rows.unread.question, out=out)
                 if rows.missing:
-                    which = " and ".join(rows.missing)
-                    return _seen(request.metric, rows, error=f"Which column holds {which}? Choose it under Columns.")
+                    which = f"Which column holds {' and '.join(rows.missing)}? Choose it"
+                    return _seen(request.metric, rows, error=f"{rows.question or which} under Columns.")
                 held = rows.reading()
             return _described(request, held, rows)
         except Exception as error:

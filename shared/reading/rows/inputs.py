@@ -30,11 +30,12 @@ _SETS = "data_set"  # the column of the files that rows come from
 
 
 class Opened(NamedTuple):
-    """The table of an input, its files, and sentences on what was recognised."""
+    """The table of an input, its files, sentences on what was recognised, and a question on what was not."""
 
     table: Table
     files: Sequence[Path] = ()
     sentences: Sequence[str] = ()
+    question: str = ""
 
 
 def table_of_places(
@@ -49,7 +50,7 @@ def table_of_places(
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
     pooled, called, chosen = Table({}), dict[Path, dict[str, str]](), dict[str, list[str]]()
-    scores = layout.scores()
+    scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
     for name, (path, picked) in split.items():
         if path not in called:
             table = read_table(path, wanted[path], limits, streamed=True)
@@ -58,7 +59,7 @@ def table_of_places(
             pooled = joined
         with named(places[name]):
             own = {column: new for new, column in called[path].items()}
-            column = next(column for column in layout.columns if column.name == name)
+            column = by_name[name]
             picked = picked_names(column, pooled, [*own], picked)
             if scores is not None and scores.name in (column.name, column.part_of) and not signed:
                 check_direction(picked)
@@ -146,14 +147,14 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
         paths += files_below(path, None) if path.is_dir() else [path]
     limits.check_files(paths)
     by_path = {path: read_table(path, limits=limits) for path in paths}
-    sides = _sides(layout, by_path)
-    if sides is not None:
+    sides, question = _sides(layout, by_path)
+    if sides:
         return Opened(*_stacked(layout, by_path, sides))
     pooled = Table({})
     for path, table in by_path.items():
         pooled = pooled.joined(table, path.stem)
     _check_order(pooled)
-    return Opened(pooled, paths)
+    return Opened(pooled, paths, question=question)
 
 
 def table_of_frame(frame: Any) -> Table:
@@ -188,31 +189,33 @@ def _check_order(table: Table) -> None:
             raise ValueError(f"{name}: expected the rows of all files in one order, got another; sort them by {column}")
 
 
-def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> dict[Path, bool] | None:
-    """Which files hold unknown samples, where each holds one side: by their names, if they hold the same columns.
+def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
+    """Whether each file holds unknown samples, where each holds one side: by their names, if they have one header.
 
-    None for files whose rows are the same samples. Raises ValueError for files of the same columns and of different
-    lengths whose names do not say which is which.
+    Empty for files whose rows are the same samples. With a question for files of one header and of different lengths
+    whose names do not say which is which.
     """
     if not layout.label or len(by_path) < 2:
-        return None
+        return {}, ""
     tables = [*by_path.values()]
     alike = all(table.alone for table in tables) or len({frozenset(table.arrays) for table in tables}) == 1
     lengths = {len(array) for table in tables for array in table.arrays.values() if num_dimensions(array) < 3}
     labelled = any(guessed(layout, [table])[layout.label] for table in tables)
     if not alike or labelled:
-        return None
+        return {}, ""
     sides = {path: side_of_name(path.stem) for path in by_path}
     if {False, True} <= {*sides.values()} or ({*sides.values()} > {None} and len(sides) == 2):
         known = {path: side for path, side in sides.items() if side is not None}
         rest = not next(iter(known.values())) if len({*known.values()}) == 1 else True
-        return {path: rest if side is None else side for path, side in sides.items()}
-    if len(lengths) > 1:
-        raise ValueError(
-            f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
-            "which unknown ones, such as id.csv and ood.csv, since they are of different lengths"
-        )
-    return None
+        return {path: rest if side is None else side for path, side in sides.items()}, ""
+    if len(lengths) < 2:
+        return {}, ""
+    parts = [column.name for column in layout.columns if column.part_of]
+    return {}, (
+        f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
+        "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
+        f"{' and '.join(parts or layout.names[:1])}"
+    )
 
 
 def _stacked(
@@ -316,17 +319,9 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
-def is_folder(place: str) -> bool:
-    """Whether a place is a folder rather than a file, a column of one, or standard input.
-
-    >>> is_folder("."), is_folder("-"), is_folder("scores.npz:conf")
-    (True, False, False)
-    """
-    return place != "-" and os.path.isdir(place)
-
-
 def _benchmark(near: str, far: str, csid: str) -> Mapping[str, str]:
-    return {name: group for group, names in (("near", near), ("far", far), ("csid", csid)) for name in names.split()}
+    groups = {"near": near, "far": far, KNOWN_GROUP: csid}
+    return {name: group for group, names in groups.items() for name in names.split()}
 
 
 # OpenOOD's sets, in the spellings of its configurations and of its evaluator

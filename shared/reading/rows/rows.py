@@ -81,7 +81,7 @@ class Rows:
     tables: the table of each input, without rows that are left out
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `kinds.READ_AS`
-    sentences: what was recognised on the way
+    sentences: what was recognised on the way; question, what was not
     archives, files: of the inputs
     are_all: whether columns that are missing are an error; else the metric says what it lacks
     unread: rows that cannot be read; leaves_out, whether they are left out
@@ -94,6 +94,7 @@ class Rows:
     made_of: MadeOf
     read_as: str
     sentences: Sequence[str]
+    question: str
     archives: Archives
     files: Sequence[str]
     are_all: bool
@@ -115,6 +116,8 @@ class Rows:
         """The columns of each model. Raises ValueError and TypeError for columns that are missing or do not fit."""
         if self.unread is not None and not self.leaves_out:
             raise ValueError(f"{self.unread.question[:-1]} (leave_out=True, --leave-out)")
+        if self.question and self.missing:
+            raise ValueError(self.question)
         _check_parts(self.layout, self.made_of)
         models: dict[str, dict[str, Any]] = {}
         said_of = dict.fromkeys([*self.sentences, *self._words()])
@@ -368,6 +371,7 @@ def rows_of(
         made_of,
         read_as,
         sentences=[sentence for each in read for sentence in each.sentences],
+        question=next((each.question for each in read if each.question), ""),
         archives=archives,
         files=[str(path) for each in read for path in each.files],
         are_all=bool(inputs),

@@ -269,10 +269,7 @@ def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
     if csv.headless and not names:
         parts = [*arrays.values()]
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
-    blank = len(content) - len(content.removeprefix(codecs.BOM_UTF8).lstrip())
-    line = 2 - csv.headless + content[:blank].count(b"\n")
-    counted = b"\n\n" not in content[blank:].rstrip()
-    return Table(arrays, words, dict.fromkeys(arrays, line) if counted else {})
+    return Table(arrays, words, {} if csv.first_line is None else dict.fromkeys(arrays, csv.first_line))
 
 
 def check_header(names: Sequence[str], *, headless: bool) -> None:

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import read
+from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
-from tests.reading.page import read_page
+from tests.reading.page import read_page, request
 
 
 class Case(NamedTuple):
@@ -242,6 +243,19 @@ def test_no_input_and_no_place(metric: str) -> None:
         came = 3 if wrong == [3] else wrong
         with pytest.raises(TypeError, match=f"inputs: expected a file, .*, or a list of them, got {came}"):
             read(metric, wrong)
+
+
+def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> None:
+    paths = [tmp_path / "cifar10.csv", tmp_path / "svhn.csv"]
+    for path, scores in zip(paths, ("0.5\n0.25\n", "0.75\n1\n2\n")):
+        path.write_text(f"score\n{scores}")
+    seen = look(request("ood_bench", [paths]))
+    assert seen.error.startswith("cifar10.csv, svhn.csv: expected names that say which file holds known samples")
+    assert seen.error.endswith("or choose in-distribution scores and OOD scores under Columns.")
+    chosen = {"in-distribution scores": ["score"], "OOD scores": ["svhn: score"]}
+    assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
+    for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):
+        assert [side.tolist() for side in reading.columns["predictions"]] == [[0.5, 0.25], [0.75, 1, 2]]
 
 
 def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
