@@ -204,9 +204,12 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     if not alike or labelled:
         return {}, ""
     sides = {path: side_of_name(path.stem) for path in by_path}
-    if {False, True} <= {*sides.values()} or ({*sides.values()} > {None} and len(sides) == 2):
-        known = {path: side for path, side in sides.items() if side is not None}
-        rest = not next(iter(known.values())) if len({*known.values()}) == 1 else True
+    known = [path for path in by_path if _is_known_beside(path, [*by_path])]
+    if len(known) == 1 and {*sides.values()} == {None}:
+        return {path: path not in known for path in by_path}, ""
+    said = {*sides.values()} - {None}
+    if len(said) == 2 or (said and len(sides) == 2):
+        rest = len(said) == 2 or False in said
         return {path: rest if side is None else side for path, side in sides.items()}, ""
     if len(lengths) < 2:
         return {}, ""
@@ -216,6 +219,12 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
         "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
         f"{' and '.join(parts or layout.names[:1])}"
     )
+
+
+def _is_known_beside(path: Path, paths: Sequence[Path]) -> bool:
+    """Whether the other files are OOD sets of OpenOOD's benchmark of a file's set: svhn of cifar10."""
+    unknown = {name for name, group in _BENCHMARKS.get(path.stem.lower(), {}).items() if group != KNOWN_GROUP}
+    return {other.stem.lower() for other in paths if other != path} <= unknown
 
 
 def _stacked(

@@ -83,6 +83,12 @@ CASES = {
         {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
         "known.npy holds known samples",
     ),
+    "two sides by OpenOOD's benchmark": Case(
+        "ood_bench",
+        {"CIFAR10.csv": "score\n0.9\n0.7\n", "svhn.csv": "score\n0.2\n0.8\n0.4\n"},
+        {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
+        "CIFAR10.csv holds known samples, svhn unknown ones, by their names",
+    ),
     "two sides that do not say which": Case(
         "ood_bench",
         {"a.csv": "score\n0.9\n0.7\n", "b.csv": "score\n0.2\n0.8\n0.4\n"},
@@ -246,13 +252,13 @@ def test_no_input_and_no_place(metric: str) -> None:
 
 
 def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> None:
-    paths = [tmp_path / "cifar10.csv", tmp_path / "svhn.csv"]
+    paths = [tmp_path / "cifar10.csv", tmp_path / "cifar100.csv"]
     for path, scores in zip(paths, ("0.5\n0.25\n", "0.75\n1\n2\n")):
         path.write_text(f"score\n{scores}")
     seen = look(request("ood_bench", [paths]))
-    assert seen.error.startswith("cifar10.csv, svhn.csv: expected names that say which file holds known samples")
+    assert seen.error.startswith("cifar10.csv, cifar100.csv: expected names that say which file holds known samples")
     assert seen.error.endswith("or choose in-distribution scores and OOD scores under Columns.")
-    chosen = {"in-distribution scores": ["score"], "OOD scores": ["svhn: score"]}
+    chosen = {"in-distribution scores": ["score"], "OOD scores": ["cifar100: score"]}
     assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
     for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):
         assert [side.tolist() for side in reading.columns["predictions"]] == [[0.5, 0.25], [0.75, 1, 2]]
