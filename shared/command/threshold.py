@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..arrays.checks import as_open_share, as_scores
+from ..arrays.checks import as_open_share
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
@@ -108,9 +108,19 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         say_negated({places[name]: side.negated for name, side in sides.items()})
         known = sides["known"].scores
         unknown = sides["unknown"].scores if "unknown" in sides else None
-    if arguments["tpr"] is not None:
-        return fit_tpr_threshold(known, unknown, arguments["tpr"], places)
-    return fit_fpr_threshold(known, arguments["fpr"], arguments["confidence_level"], places)
+    fpr, tpr, level = arguments["fpr"], arguments["tpr"], arguments["confidence_level"]
+    numbers = {"known_samples": len(known)}
+    if tpr is None:
+        threshold = threshold_at_fpr(known, as_open_share(fpr, "fpr"), level)
+        new, certain = ("these", "") if level is None else ("new", f", with {percent(level)} % confidence")
+        rule = f"fpr:{fpr!r}" + ("" if level is None else f"@{level!r}")
+        promise = f"At most {percent(fpr)} % of {new} known samples exceed the threshold{certain}."
+    else:  # of the lowest FPR
+        name = f"fpr{Decimal(repr(as_open_share(tpr, 'tpr'))) * 100:f}tpr"
+        results = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
+        threshold, numbers = results[f"{name}_threshold"], {**numbers, "unknown_samples": len(unknown)}
+        rule, promise = f"tpr:{tpr!r}", f"At least {percent(tpr)} % of these unknown samples exceed the threshold."
+    return FittedThreshold(("samples",), rule, promise, threshold, {**places, **numbers})
 
 
 def _text(fitted: FittedThreshold) -> str:
@@ -120,43 +130,3 @@ def _text(fitted: FittedThreshold) -> str:
     width = max(map(len, fitted.threshold))
     lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
     return "\n".join([*lines, "", fitted.promise])
-
-
-def fit_fpr_threshold(
-    known: Any, fpr: float, confidence_level: float | None, files: Mapping[str, str]
-) -> FittedThreshold:
-    """The lowest threshold that at most a share `fpr` of known samples exceeds: of these, or of new ones.
-
-    Parameters: known (N,), higher is more unknown; fpr in (0, 1); confidence_level in (0, 1) for new samples, or None;
-    files, the sources of the scores. Raises the errors of `threshold_at_fpr`.
-    """
-    fpr = as_open_share(fpr, "fpr")
-    threshold = threshold_at_fpr(known, fpr, confidence_level)
-    new, certain = "these", ""
-    if confidence_level is not None:
-        new, certain = "new", f", with {percent(confidence_level)} % confidence"
-    return FittedThreshold(
-        of=("samples",),
-        rule=f"fpr:{fpr!r}" + ("" if confidence_level is None else f"@{confidence_level!r}"),
-        promise=f"At most {percent(fpr)} % of {new} known samples exceed the threshold{certain}.",
-        threshold=threshold,
-        fitted_on={**files, "known_samples": len(known)},
-    )
-
-
-def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, str]) -> FittedThreshold:
-    """The threshold of the lowest FPR at which at least a share `tpr` of these unknown samples exceeds it.
-
-    Parameters: known (N,) and unknown (M,), higher is more unknown; tpr in (0, 1); files, the sources of the scores.
-    """
-    tpr = as_open_share(tpr, "tpr")
-    name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"
-    known, unknown = as_scores(known, "known"), as_scores(unknown, "unknown")
-    fitted = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
-    return FittedThreshold(
-        of=("samples",),
-        rule=f"tpr:{tpr!r}",
-        promise=f"At least {percent(tpr)} % of these unknown samples exceed the threshold.",
-        threshold=fitted[f"{name}_threshold"],
-        fitted_on={**files, "known_samples": len(known), "unknown_samples": len(unknown)},
-    )

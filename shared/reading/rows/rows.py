@@ -142,9 +142,6 @@ class Rows:
             guesses=[*guesses, *said_of],
             notes=[] if self.unread is None else [self.unread.note],
             census=self._census(),
-            contents=[
-                f"{_num_rows(table, 1):,} rows, {len(table.arrays):,} columns" for table in self.tables if table.arrays
-            ],
             samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
             archives=self.archives,
             change=change,
@@ -160,7 +157,8 @@ class Rows:
 
     def _census(self) -> Census:
         out = self.unread.places if self.unread is not None else []
-        used = {ROWS: _num_rows(self.tables[0])} | ({FILES: len(self.files)} if self.files else {})
+        size = max(map(len, self.tables[0].arrays.values()), default=0)
+        used = {ROWS: size} | ({FILES: len(self.files)} if self.files else {})
         return Census(used, {(ROWS, UNREADABLE): out} if out else {})
 
     def _rows_by_model(self) -> np.ndarray | None:
@@ -219,12 +217,6 @@ class Rows:
                 without_trailing_blanks(value) if column.part_of else value
             )
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
-
-
-def _num_rows(table: Table, dimensions: int = 0) -> int:
-    """The number of rows of a table: of its longest array, of some dimensions alone if these are not 0."""
-    arrays = [array for array in table.arrays.values() if dimensions in (0, num_dimensions(array))]
-    return max(map(len, arrays), default=0)
 
 
 def _batches(names: Collection[str], columns: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
