@@ -103,18 +103,14 @@ class Table(NamedTuple):
 
     def joined(self, more: Table, stem: str) -> Table:
         """The arrays of both; one whose name is taken is prefixed with the stem of its file, or "stem (2)"."""
-        called = {name: self._free(name, stem) for name in more.arrays}
-        return Table(
-            {**self.arrays, **{called[name]: array for name, array in more.arrays.items()}},
-            {**self.words, **{called[name]: read for name, read in more.words.items()}},
-            {**self.lines, **{called[name]: line for name, line in more.lines.items()}},
-            {**self.files, **{called[name]: file for name, file in more.files.items()}},
+        called = {}
+        for name in more.arrays:
+            names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
+            called[name] = next(free for free in names if free not in self.arrays)
+        arrays, words, lines, files = (
+            {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:4], more[:4])
         )
-
-    def _free(self, name: str, stem: str) -> str:
-        """A name that no array has."""
-        names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
-        return next(free for free in names if free not in self.arrays)
+        return Table(arrays, words, lines, files)
 
 
 class Streamed:
