@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -75,28 +75,30 @@ def threshold(save: Path | None, **arguments: Any) -> None:
     deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
 
 
+# the rates that go with each source of scores
+_RATES = {
+    ("known",): ("fpr",),
+    ("known", "unknown"): ("tpr",),
+    ("predictions", "references"): ("fpr", "tpr"),
+    ("maps",): ("rule",),
+}
+
+
 def _check(arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
 
-    def names(wanted: tuple[str, ...]) -> set[str]:
-        return {name for name in wanted if arguments[name] is not None}
+    def flags(names: Iterable[str], word: str) -> str:
+        return f" {word} ".join(f"--{name}" for name in names)
 
-    sources = names(("known", "unknown", "predictions", "references", "maps"))
-    if sources not in ({"known"}, {"known", "unknown"}, {"predictions", "references"}, {"maps"}):
+    sources = tuple(name for name in dict.fromkeys(sum(_RATES, ())) if arguments[name] is not None)
+    if sources not in _RATES:
         raise click.UsageError("expected --known, --known and --unknown, --predictions and --references, or --maps")
-    rules = names(("fpr", "tpr", "rule"))
-    if sources == {"maps"}:
-        if rules != {"rule"} or arguments["confidence_level"] is not None:
-            raise click.UsageError("expected --rule with --maps, as image-fpr:0.05@0.95, and no other rate")
-        return
-    if len(rules) != 1 or "rule" in rules:
-        raise click.UsageError("expected --fpr or --tpr with scores")
-    if "tpr" in rules and sources == {"known"}:
-        raise click.UsageError("expected --unknown, or --predictions and --references, with --tpr, got --known alone")
-    if "fpr" in rules and "unknown" in sources:
-        raise click.UsageError("expected --known alone with --fpr, got --unknown too")
-    if arguments["confidence_level"] is not None and "tpr" in rules:
-        raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
+    rates = [name for name in ("fpr", "tpr", "rule") if arguments[name] is not None]
+    if len(rates) != 1 or rates[0] not in _RATES[sources]:
+        expected = f"{flags(_RATES[sources], 'or')} with {flags(sources, 'and')}"
+        raise click.UsageError(f"expected {expected}, got {flags(rates, 'and') or 'none'}")
+    if arguments["confidence_level"] is not None and rates != ["fpr"]:
+        raise click.UsageError(f"expected --confidence-level with --fpr, got it with --{rates[0]}")
 
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
