@@ -16,9 +16,9 @@ from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
+from ..reading.read import read
 from ..reading.rows.inputs import read_column
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import read_rows
 from ..scores import SCORES
 from ..written.results import as_json
 from .files import (
@@ -153,7 +153,7 @@ def _models(
     for own in (first, second) if first else ({},):
         columns: dict[str, Any] = {_own(column): place for column, place in {**own, **shared}.items()}
         columns = {column: place.split(",") for column, place in columns.items()} if files else columns
-        readings.append(read_rows(name, *([[*files]] if files else []), columns=columns, flip=flip))
+        readings.append(read(name, *([[*files]] if files else []), columns=columns, flip=flip))
     say(readings[0])
     if first:
         labels = [[*own.values()][-1 if files else 0] for own in (first, second)]

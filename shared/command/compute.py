@@ -17,12 +17,12 @@ from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
+from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import rows_from
 from ..reading.rows.inputs import read_column
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import read_rows
 from ..scores import SCORES
 from ..written.results import SAMPLES, as_json, census_record
 from .files import (
@@ -191,7 +191,7 @@ def _read(name: str, files: Sequence[str], places: Mapping[str, str], *, flip: b
         read_column(places[column], column)
     if files:  # whose columns the flags name
         columns = {column: names.split(",") for column, names in columns.items()}
-    reading = read_rows(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
+    reading = read(name, *([files] if files else []), columns=columns, flip=flip, leave_out=leave_out)
     if len(reading.models) > 1:
         raise ValueError(
             f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one, as with "

@@ -13,8 +13,8 @@ from ..arrays.checks import as_open_share
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
+from ..reading.read import read
 from ..reading.rows.inputs import read_scores
-from ..reading.rows.rows import read_rows
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
@@ -103,7 +103,7 @@ def _check(arguments: Mapping[str, Any]) -> None:
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        metric, columns = OODBench(), read_rows(OODBench.name, columns=places).columns
+        metric, columns = OODBench(), read(OODBench.name, columns=places).columns
         unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     else:
         sides = {name: read_scores(place) for name, place in places.items()}

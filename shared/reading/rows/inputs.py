@@ -22,7 +22,7 @@ from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Table, check_names, read_table, whole
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, as_numbers, num_dimensions, plain, side_of_name
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain, side_of_name
 from .kinds import Column, Names
 from .metrics import Layout, guessed, says_confidence
 
@@ -138,9 +138,10 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
     if isinstance(files, Table):
         return Opened(files)
     if hasattr(files, "columns") and hasattr(files, "iloc"):
+        names = [str(name).strip() for name in files.columns]
         with named("table"):
-            check_names([str(name).strip() for name in files.columns], limits)
-        return Opened(table_of_frame(files))
+            check_names(names, limits)
+        return Opened(Table({name: np.asarray(files[column]) for name, column in zip(names, files.columns)}))
     paths: list[Path] = []
     for place in as_paths(files):
         path = archives.folder(place) if place.suffix.lower() == ".zip" else place
@@ -155,26 +156,6 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
         pooled = pooled.joined(table, path.stem)
     _check_order(pooled)
     return Opened(pooled, paths, question=question)
-
-
-def table_of_frame(frame: Any) -> Table:
-    """The columns of a data frame, without empty rows and columns; columns of numbers become numeric."""
-    cells = {str(name).strip(): np.asarray(frame[name], dtype=object) for name in frame.columns}
-    blank = {name: are_blank(column) for name, column in cells.items()}
-    rows = ~np.all([*blank.values()], axis=0) if blank else np.zeros(0, bool)
-    return Table(
-        {name: _numeric(column[rows], blank[name][rows]) for name, column in cells.items() if not blank[name].all()}
-    )
-
-
-def _numeric(column: np.ndarray, blank: np.ndarray) -> np.ndarray:
-    """A column as numbers, with NaN for blanks, if all other cells are numbers."""
-    numbers = as_numbers(column[~blank])
-    if numbers.dtype.kind not in "biuf" or not blank.any():
-        return numbers if numbers.dtype.kind in "biuf" else column
-    whole = np.full(len(column), np.nan)
-    whole[~blank] = numbers
-    return whole
 
 
 def _check_order(table: Table) -> None:

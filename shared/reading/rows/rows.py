@@ -69,9 +69,7 @@ class Unread:
     @property
     def note(self) -> str:
         """A sentence that says which rows are left out."""
-        word = self.places[0].partition(" ")[0] + "s" * (len(self.rows) > 1)
-        numbers = [place.partition(" ")[2] for place in self.places]
-        return f"Left out {len(self.rows):,} of {self.size:,} rows {UNREADABLE}: {word} {some(numbers, _NAMED)}."
+        return f"Left out {len(self.rows):,} of {self.size:,} rows {UNREADABLE}: {some(self.places, _NAMED)}."
 
 
 @dataclass(frozen=True)
@@ -294,11 +292,6 @@ def _without(table: Table, out: Unread) -> Table:
 
 def _kept(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:
     return np.asarray(read())[rows]
-
-
-def read_rows(metric: str, *inputs: Any, **choices: Any) -> Reading:
-    """The columns of a metric from tables and arrays; see `rows_of`, and `Rows.reading` for errors."""
-    return rows_of(metric, *inputs, **choices).reading()
 
 
 def rows_of(
