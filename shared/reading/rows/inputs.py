@@ -198,7 +198,7 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     return {}, (
         f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
         "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
-        f"{' and '.join(parts or layout.names[:1])}"
+        f"{' and '.join(parts or ['other columns'])}"
     )
 
 
