@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -241,13 +242,14 @@ def sample_names(table: Table, made_of: MadeOf) -> list[Any]:
     """The column of text that names the samples of a table: by its name, or since its words are distinct; or none."""
     used = {each for names in made_of.values() for name in names for each in (name, unsigned(name))}
     texts = {
-        name: array.tolist()
+        name: array
         for name, array in table.arrays.items()
         if name not in used and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "OUT"
     }
-    by_name = (cells for name, cells in texts.items() if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES))
-    distinct = (cells for cells in texts.values() if len({*cells}) == len(cells))
-    return next(by_name, None) or next(distinct, [])
+    by_name = (array for name, array in texts.items() if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES))
+    distinct = (array for array in texts.values() if len({*array.tolist()}) == len(array))
+    chosen = next(chain(by_name, distinct), None)
+    return [] if chosen is None else list(chosen.tolist())
 
 
 def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
