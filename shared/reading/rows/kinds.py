@@ -64,7 +64,8 @@ class Column:
     alike: bool = True
     is_read_as: bool = False
 
-    precedence: ClassVar[int] = 1  # the order in which kinds are guessed by values
+    precedence: ClassVar[int] = 2  # the order in which kinds are guessed by values; 0 for those that are not
+    is_checked: ClassVar[bool] = True  # whether cells that cannot be read are an error
     is_predicted: ClassVar[bool] = False  # whether it is what a model says
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
@@ -134,7 +135,7 @@ class Column:
             if wrong:
                 advice = "Fill it in" if wrong.endswith(_EMPTY) else "Fix it"
                 raise ValueError(f"{wrong}. {advice}, or leave the row out")
-        parts = [self.cleaned(part) if _is_of_cells(part) else part for part in parts]
+        parts = [self.cleaned(part) if self.is_checked and _is_of_cells(part) else part for part in parts]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def wrong(self, name: str, value: Any, line: int | None) -> str:
@@ -160,9 +161,10 @@ class Column:
         >>> Column("references").unreadable(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
         [False, True, True]
         """
-        if isinstance(value, np.ndarray) and value.ndim == 1 and not self.part_of and value.dtype.kind in "fOU":
-            return are_blank(value) | (~self.are_readable(value) if value.dtype.kind != "f" else False)
-        return np.zeros(len(value), bool)
+        flat = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fOU"
+        if not flat or self.part_of or not self.is_checked:
+            return np.zeros(len(value), bool)
+        return are_blank(value) | (~self.are_readable(value) if value.dtype.kind != "f" else False)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
         """Whether each cell of a column of text, or of mixed types, is a value, (N,) booleans."""
@@ -224,7 +226,7 @@ class TrueClasses(Column):
 class Scores(Column):
     """Scores (N,) of one model, or a column for each of several; a leading "-" negates one."""
 
-    precedence: ClassVar[int] = 2
+    precedence: ClassVar[int] = 3
     is_predicted: ClassVar[bool] = True
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
@@ -250,7 +252,7 @@ def _kind(value: Any) -> str:
 class Labels(Column):
     """Labels (N,) of two values: 0 and 1, words for them, or names of classes and a word for unknown."""
 
-    precedence: ClassVar[int] = 0
+    precedence: ClassVar[int] = 1
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The only array of two values; none if there are several."""
@@ -298,17 +300,11 @@ def _sides(array: np.ndarray) -> dict[str, bool | None]:
 class Names(Column):
     """Names (N,), one for each row; any cell is a name."""
 
+    is_checked: ClassVar[bool] = False
+
     def part(self, name: str, table: Table) -> Any:
         """The cells as they stand in the file, if it is a table: 007 and 7 are two names."""
         return table.words[name]() if name in table.words else super().part(name, table)
-
-    def unreadable(self, value: Any) -> np.ndarray:
-        """No cell."""
-        return np.zeros(len(value), bool)
-
-    def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """The names as they are."""
-        return array
 
 
 @dataclass(frozen=True)
@@ -320,6 +316,7 @@ class Classes(Column):
 
     is_read_as: bool = True
     is_matrix: bool = False
+    precedence: ClassVar[int] = 0  # since a vector of integers is more likely the references
     is_predicted: ClassVar[bool] = True
 
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
@@ -332,10 +329,6 @@ class Classes(Column):
         stems = {plain(stem(names[0])): run for run, names in runs(table).items()}
         by_stem = [stems[plain(name)] for name in (self.name, *self.names) if plain(name) in stems]
         return by_stem[:1] or self.named(free, alike=False) or _only([*stems.values()]) or self.named(free)
-
-    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """No array, since a vector of integers is more likely the references."""
-        return []
 
     def is_several(self, names: Sequence[str], table: Table) -> bool:
         """Whether all are matrices."""
@@ -357,24 +350,19 @@ class Classes(Column):
 
 @dataclass(frozen=True)
 class Images(Column):
-    """Data of images: a stack, or a list of one array for each image."""
+    """Data of images, which the metric checks: a stack, or a list of one array for each image."""
+
+    precedence: ClassVar[int] = 0
+    is_checked: ClassVar[bool] = False
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """A stack of images by its name, or the first stack."""
         stacks = [name for name, array in table.arrays.items() if num_dimensions(array) != 1]
         return self.named(stacks) or stacks[:1]
 
-    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """No array, since a single column does not hold images."""
-        return []
-
     def is_several(self, names: Sequence[str], table: Table) -> bool:
         """Whether all are stacks or lists of images."""
         return {*names} <= _matrices(table)
-
-    def unreadable(self, value: Any) -> np.ndarray:
-        """No cell: the metric checks images."""
-        return np.zeros(len(value), bool)
 
 
 def _matrices(table: Table) -> set[str]:

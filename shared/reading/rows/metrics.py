@@ -153,7 +153,7 @@ def guessed(layout: Layout, tables: Sequence[Table], chosen: Sequence[str] = ())
     if not instead or not all(guesses[column.name] for column in instead):
         guesses |= {} if chosen else classes_by_name(layout, tables[0], guesses)
         for column in sorted(layout.columns, key=lambda column: column.precedence):
-            if column.required and not column.part_of and not guesses[column.name]:
+            if column.required and column.precedence and not column.part_of and not guesses[column.name]:
                 table = tables[column.source]
                 guesses[column.name] = column.guess_by_values(_flat(table, _free(table, guesses)))
     scores = layout.scores()
