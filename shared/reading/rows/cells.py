@@ -99,6 +99,9 @@ def is_label(array: np.ndarray) -> bool:
     """Whether a column holds two distinct values, whole numbers or words, or mostly words for labels.
 
     Empty cells are ignored.
+
+    >>> is_label(np.asarray([1.0, 0.0, np.nan])), is_label(np.asarray(["1", "0", "x", "y"], dtype=object))
+    (True, False)
     """
     if array.ndim != 1:
         return False

@@ -58,6 +58,9 @@ CASES = {
         "ood_bench", {"x.csv": "msp,label\n0.9,id\n0.2,ood\n0.7,idd\n0.8,ood\n"}, "label, line 4: 'idd' is not a label"
     ),
     "true and false": Case("ood_bench", {"x.csv": "msp,is_ood\n0.9,false\n0.2,true\n0.7,false\n0.8,true\n"}, OOD),
+    "the only column of two values": Case(
+        "ood_bench", {"x.csv": "msp,a,b,c\n0.9,0,1,5\n0.2,1,1,5\n0.7,0,1,6\n0.8,1,1,7\n"}, OOD, "references is a"
+    ),
     "percent": Case("ood_bench", {"x.csv": "msp,label\n90%,0\n20 %,1\n70%,0\n80%,1\n"}, OOD),
     "a confidence": Case(
         "ood_bench",
@@ -134,6 +137,11 @@ CASES = {
         {"x.csv": "age,cat,dog,true_class\n7,0.5,0.2,cat\n8,0.1,0.4,dog\n"},
         {"predictions": [[0.5, 0.2], [0.1, 0.4]], "references": [0, 1]},
         choices={"columns": {"predictions": ["cat", "dog"]}},
+    ),
+    "scores of classes without one": Case(
+        "accuracyk",
+        {"x.csv": "p_1,p_2,p_4,label\n0.5,0.2,0.3,0\n0.1,0.4,0.5,1\n"},
+        "predictions: no column looks like it. Pick one, from p_1, p_2, p_4, label",
     ),
     "classes from 1": Case(
         "accuracyk",
@@ -262,6 +270,14 @@ def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> No
     assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
     for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):
         assert [side.tolist() for side in reading.columns["predictions"]] == [[0.5, 0.25], [0.75, 1, 2]]
+
+
+def test_a_column_of_a_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, both=np.column_stack([LABELS, SCORES]), label=LABELS)
+    assert plain(read("ood_bench", path, columns={"predictions": "both[:, 1]"}).columns) == OOD
+    with pytest.raises(ValueError, match=r"predictions: expected names of columns, got both\[:, 2\]; there are both, "):
+        read("ood_bench", path, columns={"predictions": "both[:, 2]"})
 
 
 def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
