@@ -138,6 +138,12 @@ CASES = {
         {"predictions": [[0.5, 0.2], [0.1, 0.4]], "references": [0, 1]},
         choices={"columns": {"predictions": ["cat", "dog"]}},
     ),
+    "scores of classes beside the predicted one": Case(
+        "accuracyk",
+        {"x.csv": "pred,logit_0,logit_1,label\n0,0.5,0.25,0\n1,0.25,0.5,0\n"},
+        {"predictions": [[0.5, 0.25], [0.25, 0.5]], "references": [0, 0]},
+        "predictions is logit_0 … logit_1",
+    ),
     "scores of classes without one": Case(
         "accuracyk",
         {"x.csv": "p_1,p_2,p_4,label\n0.5,0.2,0.3,0\n0.1,0.4,0.5,1\n"},
