@@ -86,6 +86,12 @@ CASES = {
         {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
         "known.npy holds known samples",
     ),
+    "two sides, one by its name": Case(
+        "ood_bench",
+        {"id.csv": "score\n0.9\n", "x.csv": "score\n0.2\n"},
+        {"predictions": [0.9, 0.2], "references": [0, 1]},
+        "id.csv holds known samples, x unknown ones",
+    ),
     "two sides by OpenOOD's benchmark": Case(
         "ood_bench",
         {"CIFAR10.csv": "score\n0.9\n0.7\n", "svhn.csv": "score\n0.2\n0.8\n0.4\n"},
@@ -102,6 +108,14 @@ CASES = {
         {"x.csv": "msp,label,dataset\n0.9,0,cifar10\n0.2,1,svhn\n0.7,0,cifar10\n0.8,1,texture\n"},
         {**OOD, "groups": [None, "svhn", None, "texture"]},
         "samples of cifar10 are known, and belong to every group",
+    ),
+    "known rows of a set of unknown ones": Case(
+        "ood_bench",
+        {"x.csv": "msp,label,dataset\n0.9,0,cifar10\n0.2,1,svhn\n0.7,0,svhn\n0.8,1,svhn\n"},
+        {**OOD, "groups": [None, "svhn", "svhn", "svhn"]},
+    ),
+    "both sides beside labels": Case(
+        "ood_bench", {"x.npz": {"score": SCORES, "label": LABELS, "scores_in": [0.5], "scores_out": [1.0, 2.0]}}, OOD
     ),
     "counts": Case(
         "ood_bench", {"x.csv": "msp,label,count\n0.9,0,2\n0.2,1,1\n0.7,0,1\n0.8,1,3\n"}, {**OOD, "counts": [2, 1, 1, 3]}
@@ -276,6 +290,17 @@ def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> No
     assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
     for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):
         assert [side.tolist() for side in reading.columns["predictions"]] == [[0.5, 0.25], [0.75, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "read_as", "kind"),
+    [([0, 1], "scores", "f"), ([0.0, 1.0], "class ids", "i"), ([0.0, 0.5], "class ids", "f")],
+)
+def test_whole_numbers_are_read_as_chosen(ids: list[float], read_as: str, kind: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", pred=ids, label=[0, 1])
+    reading = read("openauc", tmp_path / "x.npz", read_as=read_as, columns={"open_scores": "pred"})
+    predictions = reading.columns["predictions"]
+    assert (predictions.dtype.kind, predictions.tolist()) == (kind, ids)
 
 
 def test_a_column_of_a_matrix(tmp_path: Path) -> None:
