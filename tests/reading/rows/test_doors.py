@@ -184,6 +184,13 @@ CASES = {
         "x.csv: msp, line 6: '?' is not a number. Fix the file, or leave out this row of 5 (leave_out=True",
     ),
     "a row that is left out": Case("ood_bench", {"x.csv": TABLE + "?,1\n"}, OOD, choices={"leave_out": True}),
+    "a record that is left out": Case(
+        "ood_bench",
+        {"x.json": json.dumps({"msp": [*SCORES, None], "label": [*LABELS, 1]})},
+        OOD,
+        "Left out 1 of 5 rows that could not be read: row 5.",
+        choices={"leave_out": True},
+    ),
     "a first row without names": Case("ood_bench", {"x.csv": "0.9,id\n0.2,ood\n"}, "expected names in the first line"),
     "an unknown ending": Case("ood_bench", {"x.pkl": "?"}, "x.pkl: expected a file ending in .csv, .tsv"),
     "two columns of one name": Case(
@@ -241,7 +248,7 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert plain(held.columns) == plain(case.expected)
     for field in ("guesses", "notes", "samples", "census", "contents"):
         assert getattr(held, field) == getattr(reading, field), field
-    assert case.guesses in "; ".join(reading.guesses)
+    assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
     assert json.loads(output) == metric_class(case.metric)().compute(**reading.columns)
@@ -320,6 +327,12 @@ def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
         read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}conf"))))
     signed = read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}+conf")))).columns["predictions"]
     assert [side.tolist() for side in signed] == [[-0.25, -0.75], [0.25, 0.75]]
+
+
+def test_blank_ends_of_sides_are_no_scores(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("scores_in,scores_out\n0.5,1\n0.25,\n")
+    known, unknown = read("ood_bench", tmp_path / "x.csv").columns["predictions"]
+    assert (known.tolist(), unknown.tolist()) == ([0.5, 0.25], [1])
 
 
 def test_a_sign_keeps_the_type(tmp_path: Path) -> None:
