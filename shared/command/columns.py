@@ -15,11 +15,11 @@ import click
 from ..arrays.checks import did_you_mean
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
+from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
 from ..reading.rows.inputs import file_of, read_column
 from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.rows import read_rows
 from ..scores import SCORES
 
 COLUMNS = {
@@ -72,14 +72,14 @@ class Source(NamedTuple):
         return [file for file in map(file_of, self.places.values()) if file is not None]
 
     def read(self, name: str, **how: Any) -> Reading:
-        """The columns of a metric; how, as for `read_rows`. Columns of siblings are read, too, and ignored."""
+        """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored."""
         known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}
         if self.files:
             columns: dict[str, Any] = {column: place.split(",") for column, place in known.items()}
-            return read_rows(name, [*self.files], columns=columns, **how)
+            return read(name, [*self.files], columns=columns, **how)
         for column in self.places.keys() - known.keys():
             read_column(self.places[column], column)
-        return read_rows(name, columns=known, **how)
+        return read(name, columns=known, **how)
 
     @contextmanager
     def named(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ A threshold is a number, or numbers by category; ±inf is "Infinity" or "-Infini
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,47 +57,41 @@ class FittedThreshold(NamedTuple):
         return {"decision": _DECISION, **self._asdict(), "of": [*self.of], "signature": signature}
 
 
-def _is_threshold(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+def is_fitted(name: str, value: Any) -> bool:
+    """Whether the value of an option of a metric is a file of thresholds."""
+    return name in _KINDS and isinstance(value, str) and value.endswith(".json")
 
 
-def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, float]:
-    """The threshold in a file, for scores of one of the `kinds`: a number, or numbers by category.
+def fitted_thresholds(name: str, path: str | Path) -> dict[str, float]:
+    """The thresholds of a file for an option, by category; "" in a file without categories.
 
-    Raises ValueError with the file's name for a file without a threshold, and for a threshold of other kinds.
+    Raises ValueError with the file's name for a file without a threshold, and for a threshold of other scores.
     """
-    results = read_results(path)
+    results, kinds = read_results(path), _KINDS[name]
     of, threshold = results.get("of"), results.get("threshold")
     by_category = threshold if isinstance(threshold, dict) else {"": threshold}
-    numbers = {str(name): float(x) for name, x in by_category.items() if _is_threshold(x)}  # type: ignore[arg-type]
+    numbers = {
+        str(category): float(x)
+        for category, x in by_category.items()
+        if isinstance(x, (int, float)) and not isinstance(x, bool) and x == x
+    }
     if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) != max(1, len(by_category)):
         raise ValueError(f"{path}: expected a file of openworld-metrics threshold --save, got other JSON")
     if not {*kinds} & {*map(str, of)}:
         raise ValueError(
             f"{path}: expected a threshold of {' or '.join(kinds)}, got one of {' and '.join(map(str, of))}"
         )
-    return numbers if isinstance(threshold, dict) else numbers[""]
-
-
-def is_fitted(name: str, value: Any) -> bool:
-    """Whether the value of an option of a metric is a file of thresholds."""
-    return name in _KINDS and isinstance(value, str) and value.endswith(".json")
+    return numbers
 
 
 def fitted_threshold(name: str, path: str) -> float:
-    """The threshold of a file for an option. Raises ValueError for a file of other scores or several categories."""
+    """The threshold of a file for an option; see `fitted_thresholds`. Raises ValueError for several categories."""
     thresholds = fitted_thresholds(name, path)
     if len(thresholds) > 1:
         raise ValueError(
             f"{path}: expected one threshold, got {len(thresholds)}, one a category: the command anomaly takes them"
         )
     return next(iter(thresholds.values()))
-
-
-def fitted_thresholds(name: str, path: str) -> dict[str, float]:
-    """The thresholds of a file for an option, by category; "" in a file without categories."""
-    fitted = read_threshold(path, _KINDS[name])
-    return fitted if isinstance(fitted, dict) else {"": fitted}
 
 
 class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4

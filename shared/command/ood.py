@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
-from ..reading.rows.inputs import KNOWN_GROUP, file_of, is_folder, read_scores, score_files, split_place
+from ..reading.rows.inputs import KNOWN_GROUP, file_of, read_scores, score_files, split_place
 from ..suites.ood import SUITE_METRICS, ood_summary
 from ..written.results import SAMPLES, as_json, census_record
 from .files import check_json_and_picture, deliver, form_of, printing, saving
@@ -88,7 +88,6 @@ def ood(
     notes: dict[str, None] = {}
     metric.keeps_samples = save_samples
     warn_of_idle_options(metric, shows_intervals=on_terminal())
-    with_level = metric.confidence_level is not None
 
     def summarise(metric: OODBench) -> Summary:
         nonlocal kept
@@ -103,19 +102,15 @@ def ood(
     say_negated({place: side.negated for place, side in sides.items()})
     unknown_sides = {name: sides[place] for name, place in places.items()}
     shown = ood_summary(sides[known], unknown_sides, [sides[place] for place in full_spectrum], metric, summarise)
-    summary = shown if with_level else without_intervals(shown)
+    summary = without_intervals(shown) if metric.confidence_level is None else shown
     results = summary.as_dict()
     note = "; ".join(filter(None, notes))
     if for_reading:
         drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
         text = results_text("ood", f"known: {known}", shown, note, **drawn)
     else:
-        text = _text(results, known, form, percent)
+        text = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
     deliver(text, *saving(save, {**results, **summary.record(), **census_record(census), **kept}))
-
-
-def _text(results: Mapping[str, Any], known: str, form: str, percent: bool) -> str:
-    return as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> tuple[dict[str, str], Census]:
@@ -153,7 +148,7 @@ def _own_name(place: str, several: Collection[Path | None]) -> str:
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
     """The sets in a file or folder by name, without those of known samples."""
-    if not is_folder(place):
+    if place == "-" or not Path(place).is_dir():
         return {"": place}
     inputs = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
     files = score_files(place, inputs[0] if inputs else known)

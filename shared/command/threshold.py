@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..arrays.checks import as_open_share, as_scores
+from ..arrays.checks import as_open_share
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
+from ..reading.read import read
 from ..reading.rows.inputs import read_scores
-from ..reading.rows.rows import read_rows
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
@@ -67,51 +67,62 @@ def threshold(save: Path | None, **arguments: Any) -> None:
     _check(arguments)
     places = {name: arguments[name] for name in ("known", "unknown", "predictions", "references") if arguments[name]}
     check_json_and_picture(save, None, lambda: files_of(places))
-    fitted = _from_maps(arguments) if arguments["maps"] else _from_scores(arguments, places)
+    if arguments["maps"]:
+        fitted = fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
+    else:
+        fitted = _from_scores(arguments, places)
     results = fitted.as_results()
     deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
+
+
+# the rates that go with each source of scores
+_RATES = {
+    ("known",): ("fpr",),
+    ("known", "unknown"): ("tpr",),
+    ("predictions", "references"): ("fpr", "tpr"),
+    ("maps",): ("rule",),
+}
 
 
 def _check(arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
 
-    def names(wanted: tuple[str, ...]) -> set[str]:
-        return {name for name in wanted if arguments[name] is not None}
+    def flags(names: Iterable[str], word: str) -> str:
+        return f" {word} ".join(f"--{name}" for name in names)
 
-    sources = names(("known", "unknown", "predictions", "references", "maps"))
-    if sources not in ({"known"}, {"known", "unknown"}, {"predictions", "references"}, {"maps"}):
+    sources = tuple(name for name in dict.fromkeys(sum(_RATES, ())) if arguments[name] is not None)
+    if sources not in _RATES:
         raise click.UsageError("expected --known, --known and --unknown, --predictions and --references, or --maps")
-    rules = names(("fpr", "tpr", "rule"))
-    if sources == {"maps"}:
-        if rules != {"rule"} or arguments["confidence_level"] is not None:
-            raise click.UsageError("expected --rule with --maps, as image-fpr:0.05@0.95, and no other rate")
-        return
-    if len(rules) != 1 or "rule" in rules:
-        raise click.UsageError("expected --fpr or --tpr with scores")
-    if "tpr" in rules and sources == {"known"}:
-        raise click.UsageError("expected --unknown, or --predictions and --references, with --tpr, got --known alone")
-    if "fpr" in rules and "unknown" in sources:
-        raise click.UsageError("expected --known alone with --fpr, got --unknown too")
-    if arguments["confidence_level"] is not None and "tpr" in rules:
-        raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
-
-
-def _from_maps(arguments: Mapping[str, Any]) -> FittedThreshold:
-    return fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
+    rates = [name for name in ("fpr", "tpr", "rule") if arguments[name] is not None]
+    if len(rates) != 1 or rates[0] not in _RATES[sources]:
+        expected = f"{flags(_RATES[sources], 'or')} with {flags(sources, 'and')}"
+        raise click.UsageError(f"expected {expected}, got {flags(rates, 'and') or 'none'}")
+    if arguments["confidence_level"] is not None and rates != ["fpr"]:
+        raise click.UsageError(f"expected --confidence-level with --fpr, got it with --{rates[0]}")
 
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        metric, columns = OODBench(), read_rows(OODBench.name, columns=places).columns
+        metric, columns = OODBench(), read(OODBench.name, columns=places).columns
         unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     else:
         sides = {name: read_scores(place) for name, place in places.items()}
         say_negated({places[name]: side.negated for name, side in sides.items()})
         known = sides["known"].scores
         unknown = sides["unknown"].scores if "unknown" in sides else None
-    if arguments["tpr"] is not None:
-        return fit_tpr_threshold(known, unknown, arguments["tpr"], places)
-    return fit_fpr_threshold(known, arguments["fpr"], arguments["confidence_level"], places)
+    fpr, tpr, level = arguments["fpr"], arguments["tpr"], arguments["confidence_level"]
+    numbers = {"known_samples": len(known)}
+    if tpr is None:
+        threshold = threshold_at_fpr(known, as_open_share(fpr, "fpr"), level)
+        new, certain = ("these", "") if level is None else ("new", f", with {percent(level)} % confidence")
+        rule = f"fpr:{fpr!r}" + ("" if level is None else f"@{level!r}")
+        promise = f"At most {percent(fpr)} % of {new} known samples exceed the threshold{certain}."
+    else:  # of the lowest FPR
+        name = f"fpr{Decimal(repr(as_open_share(tpr, 'tpr'))) * 100:f}tpr"
+        results = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
+        threshold, numbers = results[f"{name}_threshold"], {**numbers, "unknown_samples": len(unknown)}
+        rule, promise = f"tpr:{tpr!r}", f"At least {percent(tpr)} % of these unknown samples exceed the threshold."
+    return FittedThreshold(("samples",), rule, promise, threshold, {**places, **numbers})
 
 
 def _text(fitted: FittedThreshold) -> str:
@@ -121,43 +132,3 @@ def _text(fitted: FittedThreshold) -> str:
     width = max(map(len, fitted.threshold))
     lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
     return "\n".join([*lines, "", fitted.promise])
-
-
-def fit_fpr_threshold(
-    known: Any, fpr: float, confidence_level: float | None, files: Mapping[str, str]
-) -> FittedThreshold:
-    """The lowest threshold that at most a share `fpr` of known samples exceeds: of these, or of new ones.
-
-    Parameters: known (N,), higher is more unknown; fpr in (0, 1); confidence_level in (0, 1) for new samples, or None;
-    files, the sources of the scores. Raises the errors of `threshold_at_fpr`.
-    """
-    fpr = as_open_share(fpr, "fpr")
-    threshold = threshold_at_fpr(known, fpr, confidence_level)
-    new, certain = "these", ""
-    if confidence_level is not None:
-        new, certain = "new", f", with {percent(confidence_level)} % confidence"
-    return FittedThreshold(
-        of=("samples",),
-        rule=f"fpr:{fpr!r}" + ("" if confidence_level is None else f"@{confidence_level!r}"),
-        promise=f"At most {percent(fpr)} % of {new} known samples exceed the threshold{certain}.",
-        threshold=threshold,
-        fitted_on={**files, "known_samples": len(known)},
-    )
-
-
-def fit_tpr_threshold(known: Any, unknown: Any, tpr: float, files: Mapping[str, str]) -> FittedThreshold:
-    """The threshold of the lowest FPR at which at least a share `tpr` of these unknown samples exceeds it.
-
-    Parameters: known (N,) and unknown (M,), higher is more unknown; tpr in (0, 1); files, the sources of the scores.
-    """
-    tpr = as_open_share(tpr, "tpr")
-    name = f"fpr{Decimal(repr(tpr)) * 100:f}tpr"
-    known, unknown = as_scores(known, "known"), as_scores(unknown, "unknown")
-    fitted = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
-    return FittedThreshold(
-        of=("samples",),
-        rule=f"tpr:{tpr!r}",
-        promise=f"At least {percent(tpr)} % of these unknown samples exceed the threshold.",
-        threshold=fitted[f"{name}_threshold"],
-        fitted_on={**files, "known_samples": len(known), "unknown_samples": len(unknown)},
-    )

@@ -47,7 +47,7 @@ def parse_json_lines(data: bytes) -> list[Any]:
         for number, line in enumerate(text.split(b"\n"), 1):
             if line.strip():
                 try:
-                    contents.append(_loads_either(line, parse))
+                    contents.append(_line(line, parse))
                 except (ValueError, RecursionError):
                     raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
     return contents
@@ -65,7 +65,7 @@ def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
         return json.loads(decode(data))
 
 
-def _loads_either(line: bytes, parse: Callable[[bytes], Any]) -> Any:
+def _line(line: bytes, parse: Callable[[bytes], Any]) -> Any:
     try:
         return parse(line)
     except orjson.JSONDecodeError:

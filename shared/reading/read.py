@@ -14,7 +14,7 @@ from .maps.maps import hold_maps, read_maps
 from .maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .reading import Input, Reading
 from .rows.metrics import LAYOUTS
-from .rows.rows import read_rows
+from .rows.rows import rows_of
 from .tables.files import SUFFIXES
 
 
@@ -57,7 +57,7 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
 
     Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or predictions
     and references for openset_detection and maps and data for anomaly_suite, where a mapping of the first by name has
-    several models; choices, of `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `read_rows`,
+    several models; choices, of `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `rows_of`,
     which are columns (by name, a name or names of arrays in the files), read_as, leave_out and flip. What is not chosen
     is guessed from names and values, and said in `Reading.guesses`.
 
@@ -80,7 +80,7 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
         )
     if holds(metric, [*map(_paths, inputs)]):
         return READERS[metric].read(*inputs, **choices)
-    return read_rows(metric, *inputs, **choices)
+    return rows_of(metric, *inputs, **choices).reading()
 
 
 def takes(metric: str) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from openworld_metrics.command import cli
 from openworld_metrics.metric.signature import VERSION
 from tests.checking import bench
 from tests.command.terminal import on_terminal
+from tests.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 KNOWN = ["--known", "known.csv:score"]
 
 
@@ -35,18 +32,6 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndar
         for i in range(5):
             np.save(Path("maps", category, f"{i}.npy"), rng.random((4, 5)).astype(np.float32))
     return {"known": known, "unknown": unknown}
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = capfd.readouterr()
-        return int(exit_.value.code or 0), output, errors
-
-    return run_command
 
 
 def fitted(run: Run, *arguments: str) -> dict[str, Any]:
@@ -120,11 +105,12 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
         ([*KNOWN, "--unknown", "unknown.csv", "--tpr", "1"], "tpr: expected a number between 0 and 1, both excluded"),
         (["--known", "empty.csv", "--fpr", "0.1"], "known_scores: expected at least one score, got none"),
         (["--known", "nan.csv", "--fpr", "0.1"], "nan.csv: "),
-        ([*KNOWN], "expected --fpr or --tpr with scores"),
-        ([*KNOWN, "--tpr", "0.9"], "expected --unknown, or --predictions and --references, with --tpr"),
-        ([*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"], "expected --known alone with --fpr, got --unknown too"),
+        ([*KNOWN], "expected --fpr with --known, got none"),
+        ([*KNOWN, "--tpr", "0.9"], "expected --fpr with --known, got --tpr"),
+        ([*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"], "expected --tpr with --known and --unknown, got --fpr"),
         ([], "expected --known, --known and --unknown, --predictions and --references, or --maps"),
-        (["--maps", "maps"], "expected --rule with --maps"),
+        (["--maps", "maps"], "expected --rule with --maps, got none"),
+        (["--maps", "maps", "--rule", "max", "--confidence-level", "0.9"], "expected --confidence-level with --fpr"),
         (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),
         (["--maps", "none", "--rule", "max"], "none: expected a folder of maps, got none"),
         (["--maps", "maps", "--rule", "image-fpr:.1@.9"], "can: known_scores: expected at least 22 scores for an FPR"),

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from openworld_metrics.command import cli
 from openworld_metrics.reading.maps.planes import read_map
+from tests.conftest import Run
 from tests.suites.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
 
-Run = Callable[..., tuple[int, str, str]]
 TEST = ["anomaly", "--maps", "maps", "--data", "data"]
 
 
@@ -32,18 +29,6 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_map(path, (0.9 * rng.random(SHAPE)).astype(np.float32))
     return made
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = capfd.readouterr()
-        return int(exit_.value.code or 0), output, errors
-
-    return run_command
 
 
 def plain_f1(made: list[Drawn], category: str, threshold: float) -> dict[str, float]:

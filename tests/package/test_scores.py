@@ -1,9 +1,10 @@
-"""Scores from logits: against SciPy and the formulas of pytorch-ood, laws, large logits, and errors."""
+"""Scores from logits: against SciPy, which also says which are higher, laws, large logits, and errors."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 from scipy.stats import entropy as scipy_entropy
 
 import openworld_metrics as om
@@ -27,9 +28,9 @@ def scipy_margin(z: np.ndarray) -> np.ndarray:
     return 1 - (p[:, -1] - p[:, -2])
 
 
-def scipy_gen(z: np.ndarray) -> np.ndarray:
-    p = np.sort(softmax(z, axis=1), axis=1)[:, -3:]
-    return (p**0.2 * (1 - p) ** 0.2).sum(axis=1)
+def scipy_gen(z: np.ndarray, gamma: float = 0.1, top: int = 100) -> np.ndarray:
+    p = np.sort(softmax(z, axis=1), axis=1)[:, -top:]
+    return (p**gamma * (1 - p) ** gamma).sum(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -41,28 +42,14 @@ def scipy_gen(z: np.ndarray) -> np.ndarray:
         (lambda z: energy(z, temperature=2.5), lambda z: -2.5 * logsumexp(z / 2.5, axis=1)),
         (entropy, lambda z: scipy_entropy(softmax(z, axis=1), axis=1)),
         (margin, scipy_margin),
-        (lambda z: gen(z, gamma=0.2, top=3), scipy_gen),
+        (lambda z: gen(z, gamma=0.2, top=3), lambda z: scipy_gen(z, 0.2, 3)),
+        (gen, scipy_gen),
+        (lambda z: gen(np.repeat(z, 20, axis=1)), lambda z: scipy_gen(np.repeat(z, 20, axis=1))),
     ],
-    ids=["msp", "max_logit", "energy", "energy, T 2.5", "entropy", "margin", "gen"],
+    ids=["msp", "max_logit", "energy", "energy, T 2.5", "entropy", "margin", "gen of 3", "gen", "gen of 140 classes"],
 )
 def test_as_scipy(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
     np.testing.assert_allclose(ours(Z), theirs(Z), rtol=1e-12, atol=1e-15)
-
-
-def test_as_pytorch_ood() -> None:
-    """The formulas of pytorch-ood 0.4.0's `score` functions, which are not installed here, in its own operations."""
-    torch = pytest.importorskip("torch")
-    z = torch.tensor(Z / 4)  # whose probabilities are not those that it clips, at 1e-7
-    p = z.softmax(dim=1)
-    theirs = {
-        "msp": 1 - p.max(dim=1).values,  # theirs lacks the 1
-        "max_logit": -z.max(dim=1).values,
-        "energy": -torch.logsumexp(z, dim=1),
-        "entropy": -(p.clip(1e-7, 1).log() * p.clip(1e-7, 1)).sum(dim=1),
-        "gen": 7 * (p.clamp(1e-7, 1 - 1e-7) ** 0.1 * (1 - p.clamp(1e-7, 1 - 1e-7)) ** 0.1).mean(dim=1),
-    }
-    for name, scores in theirs.items():
-        np.testing.assert_allclose(SCORES[name](z), scores.numpy(), rtol=1e-12, err_msg=name)
 
 
 def test_worked_by_hand() -> None:
@@ -75,12 +62,6 @@ def test_worked_by_hand() -> None:
     assert energy(z)[0] == pytest.approx(-math.log(8), rel=1e-15)
     assert entropy(z)[0] == pytest.approx(-sum(float(x) * math.log(x) for x in p), rel=1e-15)
     assert gen(z, gamma=1, top=2)[0] == pytest.approx(float(p[2] * (1 - p[2]) + p[1] * (1 - p[1])), rel=1e-15)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_higher_is_more_unknown(name: str) -> None:
-    sure, unsure = SCORES[name]([[9.0, 0.0, 0.0], [1.0, 0.9, 0.8]])
-    assert sure < unsure
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,12 +140,6 @@ def test_on_a_gpu(name: str) -> None:
     np.testing.assert_allclose(scores.cpu().numpy(), SCORES[name](Z), rtol=1e-12, atol=1e-15)
 
 
-def test_a_metric_takes_them() -> None:
-    references = np.where(np.arange(60) % 3 == 0, -1, Z.argmax(axis=1))
-    results = om.OpenAUC().compute(predictions=Z, references=references, open_scores=energy(Z))
-    assert results["openauc"] == results["open_set_auroc"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_errors(name: str) -> None:
     score = SCORES[name]
@@ -184,8 +159,17 @@ def test_errors(name: str) -> None:
 def test_errors_of_options() -> None:
     with pytest.raises(ValueError, match="of 2 or more classes"):
         margin([[1.0]])
-    with pytest.raises(ValueError, match=r"temperature: expected a number from 1e-30 to 1e\+30, got 0"):
-        energy(Z, temperature=0)
+    logits = np.asarray([[1.0, 1.0, -np.inf], [2.0, -1e38, 0.0]], np.float32)
+    for temperature in (1e-30, 1e30):  # numbers in float32, too
+        assert np.isfinite(energy(logits, temperature=temperature)).all()
+    for temperature in (0, 1e-50, 1e308):
+        with pytest.raises(
+            ValueError, match=rf"temperature: expected a number from 1e-30 to 1e\+30, got {re.escape(str(temperature))}"
+        ):
+            energy(logits, temperature=temperature)
+    assert np.isfinite(gen(logits, gamma=1e-30)).all()
+    with pytest.raises(ValueError, match="gamma: expected a number from 1e-30 to 1, got 5e-324"):
+        gen(logits, gamma=5e-324)
     with pytest.raises(TypeError, match="temperature: expected a number"):
         energy(Z, temperature="warm")
     with pytest.raises(ValueError, match="gamma: expected a number in"):
@@ -196,13 +180,6 @@ def test_errors_of_options() -> None:
         ValueError, match="scores: expected one of msp, max_logit, energy, entropy, margin, gen, got 'm"
     ):
         score_function("max")
-
-
-def test_probabilities_have_logits() -> None:
-    """Scores of probabilities alone are those of their logarithms."""
-    log_p = log_softmax(Z, axis=1)
-    for name in ("msp", "entropy", "margin", "gen"):
-        np.testing.assert_allclose(SCORES[name](log_p), SCORES[name](Z), rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("ending", ["npy", "parquet"])
@@ -249,15 +226,3 @@ def test_comparing_scores_of_one_models_logits(run: Run) -> None:
     call[call.index("--second-predictions") + 1] = "labels.npy"
     wrong = run(*call, "--first-open-scores", "msp", "--second-open-scores", "msp")[2]
     assert wrong.startswith("openworld-metrics: labels.npy: logits: expected shape (N, C)")
-
-
-def test_options_are_numbers_in_float32_too() -> None:
-    logits = np.asarray([[1.0, 1.0, -np.inf], [2.0, -1e38, 0.0]], np.float32)
-    for temperature in (1e-30, 1e30):
-        assert np.isfinite(energy(logits, temperature=temperature)).all()
-    assert np.isfinite(gen(logits, gamma=1e-30)).all()
-    for temperature in (1e-50, 1e308):
-        with pytest.raises(ValueError, match="temperature: expected a number from 1e-30"):
-            energy(logits, temperature=temperature)
-    with pytest.raises(ValueError, match="gamma: expected a number from 1e-30 to 1, got 5e-324"):
-        gen(logits, gamma=5e-324)

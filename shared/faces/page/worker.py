@@ -107,8 +107,8 @@ def look(request: Request) -> Look:
                     out = f"{number:,} row{'s' * (number != 1)}"
                     return _seen(request.metric, rows, error=rows.unread.question, out=out)
                 if rows.missing:
-                    which = " and ".join(rows.missing)
-                    return _seen(request.metric, rows, error=f"Which column holds {which}? Choose it under Columns.")
+                    which = f"Which column holds {' and '.join(rows.missing)}? Choose it"
+                    return _seen(request.metric, rows, error=f"{rows.question or which} under Columns.")
                 held = rows.reading()
             return _described(request, held, rows)
         except Exception as error:
@@ -261,7 +261,7 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
             plain = name if name in table.arrays else unsigned(name).partition("[:,")[0]
             sign = "minus " if name[:1] == FLIPPED and name != plain else ""
             for member in numbered.get(plain, [plain]):
-                roles.setdefault(member, []).append(sign + column.role(table.arrays.get(plain)))
+                roles.setdefault(member, []).append(sign + column.name)
     for table in rows.tables:
         shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
         for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):

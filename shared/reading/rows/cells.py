@@ -20,9 +20,12 @@ _IN_NAMES = {
     **dict.fromkeys(("id", "ind", "in", "indist", "known", "normal", "inlier", "inliers", "nominal"), False),
     **dict.fromkeys(("ood", "out", "unknown", "unk", "novel", "outlier", "outliers", "anomaly", "anomalous"), True),
 }
-NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # after a cell's text
+IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
+SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
 LOOKED_AT = 1_000
 _INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
+_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d{1,18})\]?")
+_MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
 
 
 def number_of(cell: Any) -> float | None:
@@ -44,53 +47,35 @@ def number_of(cell: Any) -> float | None:
 
 
 def are_numbers(value: np.ndarray) -> np.ndarray:
-    """Whether each cell is a number, (N,) booleans.
-
-    >>> are_numbers(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
-    [True, False, False]
-    """
+    """Whether each cell is a number, (N,) booleans."""
     return np.asarray([number_of(cell) is not None for cell in value.tolist()], dtype=bool)
-
-
-def is_blank(cell: Any) -> bool:
-    """Whether a cell holds nothing: it is empty, missing or white space."""
-    return not cell.strip() if isinstance(cell, str) else _is_missing(cell)
-
-
-def _is_missing(cell: Any) -> bool:
-    """Whether a cell is None, NaN, or pandas' NA or NaT."""
-    if isinstance(cell, (int, str)):
-        return False
-    return math.isnan(cell) if isinstance(cell, float) else cell is None or str(cell) in ("<NA>", "NaT")
-
-
-def are_missing(value: np.ndarray) -> np.ndarray:
-    """Whether each cell is missing: None, NaN, or pandas' NA or NaT, (N,) booleans."""
-    if value.dtype.kind == "f":
-        return np.isnan(value)
-    if value.dtype.kind != "O":
-        return np.zeros(value.shape, bool)
-    return np.asarray([_is_missing(cell) for cell in value.tolist()], dtype=bool)
 
 
 def as_numbers(value: np.ndarray) -> np.ndarray:
     """A column of cells as integers if all are written so, else as floats; unchanged if one is no number."""
-    if value.dtype.kind not in "OU":
-        return value
     cells = value.tolist()
     if all(isinstance(cell, int) or (isinstance(cell, str) and _INTEGER.fullmatch(cell.strip())) for cell in cells):
         whole = [*map(int, cells)]
         if all(-(2**63) <= cell < 2**63 for cell in whole):
             return np.asarray(whole, np.int64)
-    return as_floats(value)
-
-
-def as_floats(value: np.ndarray) -> np.ndarray:
-    """A column of cells as floats; unchanged if one is no number."""
-    if value.dtype.kind not in "OU":
-        return value.astype(np.float64)
-    numbers = [number_of(cell) for cell in value.tolist()]
+    numbers = [*map(number_of, cells)]
     return value if None in numbers else np.asarray(numbers, np.float64)
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell holds nothing: it is empty, white space, None, NaN, or pandas' NA or NaT."""
+    if isinstance(cell, str):
+        return not cell.strip()
+    if isinstance(cell, (int, float)):
+        return cell != cell
+    return cell is None or str(cell) in ("<NA>", "NaT")
+
+
+def are_blank(value: np.ndarray) -> np.ndarray:
+    """Whether each cell holds nothing, (N,) booleans."""
+    if value.dtype.kind == "f":
+        return np.isnan(value)
+    return np.asarray([*map(is_blank, value.tolist())], dtype=bool)
 
 
 def is_text(array: np.ndarray) -> bool:
@@ -98,46 +83,46 @@ def is_text(array: np.ndarray) -> bool:
     return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
 
 
+def are_words(value: np.ndarray) -> bool:
+    """Whether a column holds words rather than numbers beside some other cells."""
+    return value.dtype.kind in "OU" and bool(2 * np.count_nonzero(are_numbers(value)) < len(value))
+
+
+def is_score(array: np.ndarray) -> bool:
+    """Whether a column holds floats that are not labels, or text that is mostly numbers."""
+    if array.dtype.kind in "OU" and len(array):
+        return bool(np.mean(are_numbers(array[:LOOKED_AT])) > 0.5)
+    return array.dtype.kind == "f" and not is_label(array)
+
+
 def is_label(array: np.ndarray) -> bool:
     """Whether a column holds two distinct values, whole numbers or words, or mostly words for labels.
 
     Empty cells are ignored.
+
+    >>> is_label(np.asarray([1.0, 0.0, np.nan])), is_label(np.asarray(["1", "0", "x", "y"], dtype=object))
+    (True, False)
     """
-    if array.ndim == 1 and array.dtype.kind in "fOU":
-        array = _without_gaps(array)
-    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not is_text(array)):
+    if array.ndim != 1:
         return False
-    if is_text(array):
-        first = array[:LOOKED_AT].tolist()
-        if 2 * sum(side_of(cell) is not None for cell in first) > len(first):
-            return True
-        return len(distinct(array[:LOOKED_AT])) <= 2 and len(distinct(array)) == 2
-    few = len(np.unique(array[:LOOKED_AT])) <= 2
-    return few and len(np.unique(array)) == 2 and bool((array == np.round(array)).all())
+    if array.dtype.kind in "fOU":
+        array = _without_gaps(array)
+    if len(array) < 2 or (array.dtype.kind == "O" and not is_text(array)):
+        return False
+    first = array[:LOOKED_AT].tolist()
+    if is_text(array) and 2 * sum(side_of(cell) is not None for cell in first) > len(first):
+        return True
+    values = {*first} if len({*first}) > 2 else {*array.tolist()}
+    return len(values) == 2 and (is_text(array) or bool((array == np.round(array)).all()))
 
 
 def _without_gaps(array: np.ndarray) -> np.ndarray:
     """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
-    if array.dtype.kind == "f":
-        return array[~np.isnan(array)]
-    numbers = [number_of(cell) for cell in array.tolist()]
-    if 2 * sum(number is not None for number in numbers) > len(array):
-        return np.asarray([number for number in numbers if number is not None])
-    return array[[not is_blank(cell) for cell in array.tolist()]]
-
-
-def as_labels(array: np.ndarray) -> np.ndarray:
-    """Words as 0 (known) and 1 (unknown); a column of anything but words for labels is unchanged.
-
-    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object)).tolist()
-    [0, 1, 0]
-    """
-    if not is_text(array):
-        return array
-    sides = {word: side_of(word) for word in distinct(array)}
-    if None in sides.values():
-        return array
-    return np.asarray([sides[cell] for cell in array.tolist()], np.int64)
+    if array.dtype.kind != "f":
+        numbers = [number_of(cell) for cell in array.tolist()]
+        if 2 * sum(number is not None for number in numbers) > len(array):
+            return np.asarray([number for number in numbers if number is not None])
+    return array[~are_blank(array)]
 
 
 def side_of(word: Any) -> bool | None:
@@ -165,12 +150,6 @@ def distinct(array: np.ndarray) -> list[str]:
     return [*dict.fromkeys(map(str, array.tolist()))]
 
 
-IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
-SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d{1,18})\]?")
-_MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
-
-
 def plain(name: str) -> str:
     """A name reduced to lower-case letters and digits, for comparison."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
@@ -187,11 +166,7 @@ def stem(name: str) -> str:
 
 
 def number_at_end(name: str) -> int | None:
-    """The number at the end of a name; None if there is none.
-
-    >>> number_at_end("logits[3]"), number_at_end("score")
-    (3, None)
-    """
+    """The number at the end of a name; None if there is none."""
     match = _NUMBERED.fullmatch(name)
     return int(match[2]) if match else None
 
@@ -235,10 +210,10 @@ def choices(table: Table) -> list[str]:
 
 def member(name: str, table: Table) -> Any:
     """The array with this name, or the column of an array, such as logits[:, 1]; None if there is none."""
-    if name in table.arrays:
-        return table.arrays[name]
     match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
-    array = table.arrays.get(match[1]) if match else None
-    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
+    if name in table.arrays or match is None:
+        return table.arrays.get(name)
+    array = table.arrays.get(match[1])
+    if array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
         return None
     return array[:, int(match[2])]

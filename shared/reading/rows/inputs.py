@@ -22,7 +22,7 @@ from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Table, check_names, read_table, whole
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, as_numbers, is_blank, num_dimensions, plain, side_of_name
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain, side_of_name
 from .kinds import Column, Names
 from .metrics import Layout, guessed, says_confidence
 
@@ -30,11 +30,12 @@ _SETS = "data_set"  # the column of the files that rows come from
 
 
 class Opened(NamedTuple):
-    """The table of an input, its files, and sentences on what was recognised."""
+    """The table of an input, its files, sentences on what was recognised, and a question on what was not."""
 
     table: Table
     files: Sequence[Path] = ()
     sentences: Sequence[str] = ()
+    question: str = ""
 
 
 def table_of_places(
@@ -49,7 +50,7 @@ def table_of_places(
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
     pooled, called, chosen = Table({}), dict[Path, dict[str, str]](), dict[str, list[str]]()
-    scores = layout.scores()
+    scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
     for name, (path, picked) in split.items():
         if path not in called:
             table = read_table(path, wanted[path], limits, streamed=True)
@@ -58,7 +59,7 @@ def table_of_places(
             pooled = joined
         with named(places[name]):
             own = {column: new for new, column in called[path].items()}
-            column = next(column for column in layout.columns if column.name == name)
+            column = by_name[name]
             picked = picked_names(column, pooled, [*own], picked)
             if scores is not None and scores.name in (column.name, column.part_of) and not signed:
                 check_direction(picked)
@@ -137,46 +138,24 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
     if isinstance(files, Table):
         return Opened(files)
     if hasattr(files, "columns") and hasattr(files, "iloc"):
+        names = [str(name).strip() for name in files.columns]
         with named("table"):
-            check_names([str(name).strip() for name in files.columns], limits)
-        return Opened(table_of_frame(files))
+            check_names(names, limits)
+        return Opened(Table({name: np.asarray(files[column]) for name, column in zip(names, files.columns)}))
     paths: list[Path] = []
     for place in as_paths(files):
         path = archives.folder(place) if place.suffix.lower() == ".zip" else place
         paths += files_below(path, None) if path.is_dir() else [path]
     limits.check_files(paths)
     by_path = {path: read_table(path, limits=limits) for path in paths}
-    sides = _sides(layout, by_path)
-    if sides is not None:
+    sides, question = _sides(layout, by_path)
+    if sides:
         return Opened(*_stacked(layout, by_path, sides))
     pooled = Table({})
     for path, table in by_path.items():
         pooled = pooled.joined(table, path.stem)
     _check_order(pooled)
-    return Opened(pooled, paths)
-
-
-def table_of_frame(frame: Any) -> Table:
-    """The columns of a data frame, without empty rows and columns; columns of numbers become numeric."""
-    cells = {str(name).strip(): np.asarray(frame[name], dtype=object) for name in frame.columns}
-    filled = {
-        name: np.asarray([not is_blank(cell) for cell in column.tolist()], bool) for name, column in cells.items()
-    }
-    rows = np.any([*filled.values()], axis=0) if filled else np.zeros(0, bool)
-    return Table({name: _numeric(column[rows]) for name, column in cells.items() if filled[name].any()})
-
-
-def _numeric(column: np.ndarray) -> np.ndarray:
-    """A column as numbers, with NaN for blanks, if all other cells are numbers."""
-    blank = np.asarray([*map(is_blank, column.tolist())], bool)
-    numbers = as_numbers(column[~blank])
-    if numbers.dtype.kind not in "biuf":
-        return column
-    if not blank.any():
-        return numbers
-    whole = np.full(len(column), np.nan)
-    whole[~blank] = numbers
-    return whole
+    return Opened(pooled, paths, question=question)
 
 
 def _check_order(table: Table) -> None:
@@ -191,31 +170,42 @@ def _check_order(table: Table) -> None:
             raise ValueError(f"{name}: expected the rows of all files in one order, got another; sort them by {column}")
 
 
-def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> dict[Path, bool] | None:
-    """Which files hold unknown samples, where each holds one side: by their names, if they hold the same columns.
+def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
+    """Whether each file holds unknown samples, where each holds one side: by their names, if they have one header.
 
-    None for files whose rows are the same samples. Raises ValueError for files of the same columns and of different
-    lengths whose names do not say which is which.
+    Empty for files whose rows are the same samples. With a question for files of one header and of different lengths
+    whose names do not say which is which.
     """
     if not layout.label or len(by_path) < 2:
-        return None
+        return {}, ""
     tables = [*by_path.values()]
     alike = all(table.alone for table in tables) or len({frozenset(table.arrays) for table in tables}) == 1
     lengths = {len(array) for table in tables for array in table.arrays.values() if num_dimensions(array) < 3}
     labelled = any(guessed(layout, [table])[layout.label] for table in tables)
     if not alike or labelled:
-        return None
+        return {}, ""
     sides = {path: side_of_name(path.stem) for path in by_path}
-    if {False, True} <= {*sides.values()} or ({*sides.values()} > {None} and len(sides) == 2):
-        known = {path: side for path, side in sides.items() if side is not None}
-        rest = not next(iter(known.values())) if len({*known.values()}) == 1 else True
-        return {path: rest if side is None else side for path, side in sides.items()}
-    if len(lengths) > 1:
-        raise ValueError(
-            f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
-            "which unknown ones, such as id.csv and ood.csv, since they are of different lengths"
-        )
-    return None
+    known = [path for path in by_path if _is_known_beside(path, [*by_path])]
+    if len(known) == 1 and {*sides.values()} == {None}:
+        return {path: path not in known for path in by_path}, ""
+    said = {*sides.values()} - {None}
+    if len(said) == 2 or (said and len(sides) == 2):
+        rest = len(said) == 2 or False in said
+        return {path: rest if side is None else side for path, side in sides.items()}, ""
+    if len(lengths) < 2:
+        return {}, ""
+    parts = [column.name for column in layout.columns if column.part_of]
+    return {}, (
+        f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
+        "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
+        f"{' and '.join(parts or ['other columns'])}"
+    )
+
+
+def _is_known_beside(path: Path, paths: Sequence[Path]) -> bool:
+    """Whether the other files are OOD sets of OpenOOD's benchmark of a file's set: svhn of cifar10."""
+    unknown = {name for name, group in _BENCHMARKS.get(path.stem.lower(), {}).items() if group != KNOWN_GROUP}
+    return {other.stem.lower() for other in paths if other != path} <= unknown
 
 
 def _stacked(
@@ -319,17 +309,9 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
-def is_folder(place: str) -> bool:
-    """Whether a place is a folder rather than a file, a column of one, or standard input.
-
-    >>> is_folder("."), is_folder("-"), is_folder("scores.npz:conf")
-    (True, False, False)
-    """
-    return place != "-" and os.path.isdir(place)
-
-
 def _benchmark(near: str, far: str, csid: str) -> Mapping[str, str]:
-    return {name: group for group, names in (("near", near), ("far", far), ("csid", csid)) for name in names.split()}
+    groups = {"near": near, "far": far, KNOWN_GROUP: csid}
+    return {name: group for group, names in groups.items() for name in names.split()}
 
 
 # OpenOOD's sets, in the spellings of its configurations and of its evaluator

@@ -9,29 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ...metric.groups import GROUPS
 from ..tables.files import Table
-from .cells import num_dimensions, runs
-from .kinds import (
-    FLIPPED,
-    Classes,
-    Column,
-    Counts,
-    Groups,
-    Images,
-    Labels,
-    Maps,
-    Matrix,
-    Models,
-    Names,
-    ScoreMatrix,
-    Scores,
-    TrueClasses,
-    are_words,
-)
+from .cells import are_words, distinct, num_dimensions, runs
+from .kinds import FLIPPED, Classes, Column, Images, Labels, Names, Scores, TrueClasses
 
-COUNTS = Counts("counts", ("count",), required=False)
-DATA_SETS = Groups("groups", ("group", "dataset", "data_set", "ood_set"), required=False)
-MODELS = Models("detector", ("model", "method"), required=False)
+MODELS = "detector"
+_COUNTS = Column("counts", ("count",), required=False, unused="each row once", alike=False)
+_DATA_SETS = Names(GROUPS, ("group", "dataset", "data_set", "ood_set"), required=False, unused="no groups")
+_OF_ROWS = (_COUNTS, _DATA_SETS, Names(MODELS, ("model", "method"), required=False, unused="one detector", alike=False))
 
 
 @dataclass(frozen=True)
@@ -60,7 +46,7 @@ class Layout:
     @property
     def has_classes(self) -> bool:
         """Whether the references are true classes."""
-        return any(isinstance(column, TrueClasses) for column in self.columns)
+        return isinstance(self.columns[1], TrueClasses)
 
     @property
     def names(self) -> list[str]:
@@ -79,36 +65,27 @@ class Layout:
 
 _TRUE = ("y_true", "labels", "label", "target", "true", "true_class", "truth", "ground_truth", "gt")
 _LOGITS = ("logits", "logit", "probs", "prob", "proba")
-_TOPK = (
-    Matrix("predictions", ("y_pred", "preds", "pred", *_LOGITS, "scores", "score", "class", "guess", "p")),
-    TrueClasses("references", _TRUE),
-    COUNTS,
-    DATA_SETS,
-    MODELS,
-)
+_GUESSES = ("y_pred", "preds", "pred", *_LOGITS, "scores", "score", "class", "guess", "p")
+_TOPK = Layout((Classes("predictions", _GUESSES, is_matrix=True), TrueClasses("references", _TRUE), *_OF_ROWS))
 _OPEN = (
     Classes("predictions", ("close_pred", "pred", *_LOGITS, "class", "scores", "y_pred", "p")),
     TrueClasses("references", ("close_labels", *_TRUE)),
     Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
     Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
-    COUNTS,
-    DATA_SETS,
-    MODELS,
+    *_OF_ROWS,
 )
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
 _OOD = (
     Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
     Labels("references", ("labels", "label", "is_ood", "ood", "open_labels", "truth", "ground_truth", "gt")),
-    COUNTS,
-    DATA_SETS,
-    MODELS,
+    *_OF_ROWS,
     Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
     Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
 )
 _open = Layout(_OPEN, label="open_labels", of_logits=True)
 LAYOUTS: Mapping[str, Layout] = {
-    "accuracyk": Layout(_TOPK),
-    "autkc": Layout((ScoreMatrix(_TOPK[0].name, _TOPK[0].names), *_TOPK[1:])),
+    "accuracyk": _TOPK,
+    "autkc": replace(_TOPK, columns=(replace(_TOPK.columns[0], is_read_as=False), *_TOPK.columns[1:])),
     "macro_open_f": _open,
     "micro_open_f": _open,
     "openauc": replace(_open, columns=(*_OPEN, *(Column(name, part_of=name) for name in _PARTS))),
@@ -117,19 +94,18 @@ LAYOUTS: Mapping[str, Layout] = {
         (
             Images("predictions", ("boxes", "detections")),
             Images("references", ("ground_truth", "targets", "boxes"), source=1),
-            MODELS,
-            replace(DATA_SETS, source=1),
+            replace(_DATA_SETS, source=1),
         ),
         inputs=2,
     ),
     "anomaly_suite": Layout(
         (
-            Maps("predictions", ("maps", "anomaly_maps", "scores")),
+            Images("predictions", ("maps", "anomaly_maps", "scores")),
             Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
             Column("image_scores", required=False),
             Labels("image_labels", required=False, source=1),
             Names("samples", required=False),
-            DATA_SETS,
+            _DATA_SETS,
         ),
         inputs=2,
     ),
@@ -151,11 +127,6 @@ def says_confidence(name: str) -> bool:
     return bool(_CONFIDENCE.search(name))
 
 
-def offered(layout: Layout, tables: Sequence[Table]) -> dict[str, list[str]]:
-    """The names of the arrays that each column may be made of."""
-    return {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
-
-
 def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table]) -> Table:
     """The table of a column's own input, or of the first, which may hold all columns."""
     own, first = tables[column.source], tables[0]
@@ -163,25 +134,33 @@ def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table
     return own if has else first
 
 
-def guessed(layout: Layout, tables: Sequence[Table]) -> dict[str, list[str]]:
-    """The names of the arrays for each column; an empty list where nothing fits."""
+def guessed(layout: Layout, tables: Sequence[Table], chosen: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The names of the arrays for each column, guessed by names and then by values; an empty list where nothing fits.
+
+    By values, labels are the only array of two values, class ids the only one of integers, and scores the rest.
+    `chosen`, the arrays of class scores, if these are not to be guessed.
+    """
     guesses: dict[str, list[str]] = {}
     for column in layout.columns:
         table = tables[column.source]
-        if column.part_of:
-            guesses[column.name] = column.named([*table.arrays], alike=False)
-            continue
-        guesses[column.name] = column.guess(table, _free(table, guesses))
+        free = [*table.arrays] if column.part_of else _free(table, guesses)
+        guesses[column.name] = column.named(free, alike=False) if column.part_of else column.guess(table, free)
+        if chosen and isinstance(column, Classes):
+            guesses[column.name] = [*chosen]
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
             guesses[column.name] = column.named([*tables[0].arrays], alike=False)
     instead = [column for column in layout.columns if column.part_of]
     if not instead or not all(guesses[column.name] for column in instead):
-        _guess_classes(layout, tables[0], guesses)
-        _guess_by_values(layout, tables, guesses)
-    for column in layout.columns:
-        if isinstance(column, Scores):
-            guesses[column.name] = [FLIPPED + name if says_confidence(name) else name for name in guesses[column.name]]
-    return guesses
+        guesses |= {} if chosen else classes_by_name(layout, tables[0], guesses)
+        for column in sorted(layout.columns, key=lambda column: column.precedence):
+            if column.required and column.precedence and not column.part_of and not guesses[column.name]:
+                table = tables[column.source]
+                guesses[column.name] = column.guess_by_values(_flat(table, _free(table, guesses)))
+    scores = layout.scores()
+    if scores is not None:
+        names = guesses[scores.name]
+        guesses[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in names]
+    return guesses | {column.name: [] for column in layout.columns[:1] if chosen}
 
 
 def _free(table: Table, guesses: MadeOf) -> list[str]:
@@ -191,34 +170,26 @@ def _free(table: Table, guesses: MadeOf) -> list[str]:
     return [name for name in table.arrays if name not in used]
 
 
-def named_classes(layout: Layout, table: Table) -> list[str]:
-    """The columns of class scores that are named after the true classes; none if there are no such."""
-    guesses: dict[str, list[str]] = {column.name: [] for column in layout.columns}
-    _guess_classes(layout, table, guesses)
-    return next((guesses[column.name] for column in layout.columns if isinstance(column, Classes)), [])
+def _flat(table: Table, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The arrays (N,) of these names."""
+    return {name: np.asarray(table.arrays[name]) for name in names if num_dimensions(table.arrays[name]) == 1}
 
 
-def _guess_classes(layout: Layout, table: Table, guesses: dict[str, list[str]]) -> None:
-    """Guess in place the true classes as words, and the scores of classes as the columns of these names."""
-    predictions = next((column for column in layout.columns if isinstance(column, Classes)), None)
-    references = next((column for column in layout.columns if isinstance(column, TrueClasses)), None)
-    if predictions is None or references is None:
-        return
+def classes_by_name(layout: Layout, table: Table, guesses: MadeOf) -> dict[str, list[str]]:
+    """The true classes as words, and the scores of classes as the columns of these names; none if there are no such."""
+    predictions, references = layout.columns[:2]
+    if not isinstance(references, TrueClasses):
+        return {}
     taken = {name for key, names in guesses.items() if key not in (predictions.name, references.name) for name in names}
-    flat = {
-        name: np.asarray(array)
-        for name, array in table.arrays.items()
-        if num_dimensions(array) == 1 and name not in taken
-    }
-    own = guesses[references.name]
-    words = own if own and are_words(flat.get(own[0], np.zeros(0))) else references.guess_by_values(flat)
+    flat = _flat(table, [name for name in table.arrays if name not in taken])
+    words = [*guesses.get(references.name, ())]
+    if not words or words[0] not in flat or not are_words(flat[words[0]]):
+        words = references.guess_by_values(flat)
     if not words or not are_words(flat[words[0]]):
-        return
-    classes = {cell for cell in flat[words[0]].tolist() if isinstance(cell, str) and cell in flat}
-    if not classes:
-        return
+        return {}
     columns = [name for name, array in flat.items() if array.dtype.kind in "fiu"]
-    guesses[references.name], guesses[predictions.name] = words, _block(flat, columns, classes)
+    classes = {*distinct(flat[words[0]])} & {*columns}
+    return {references.name: words, predictions.name: _block(flat, columns, classes)} if classes else {}
 
 
 def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[str]) -> list[str]:
@@ -240,27 +211,6 @@ def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[
     )
 
 
-def _guess_by_values(layout: Layout, tables: Sequence[Table], guesses: dict[str, list[str]]) -> None:
-    """Guess in place: labels are the only array of two values, class ids the only one of integers, scores the rest."""
-    for column in sorted(layout.columns, key=lambda column: column.precedence):
-        if column.required and not column.part_of and not guesses[column.name]:
-            table = tables[column.source]
-            arrays = {
-                name: np.asarray(table.arrays[name])
-                for name in _free(table, guesses)
-                if num_dimensions(table.arrays[name]) == 1
-            }
-            guesses[column.name] = column.guess_by_values(arrays)
-
-
-def settled(guesses: MadeOf, chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
-    """The names of the arrays for each column: those chosen, even if none, or guessed if the data lack them."""
-    return {
-        name: list(chosen[name] if name in chosen and {*chosen[name]} <= {*offers[name]} else names)
-        for name, names in guesses.items()
-    }
-
-
 def is_used(column: Column, names: Sequence[str]) -> bool:
     """Whether any array is chosen for a column, rather than none or what says that it is unused."""
     return bool(names) and not (column.unused and column.unused in names)
@@ -268,8 +218,7 @@ def is_used(column: Column, names: Sequence[str]) -> bool:
 
 def columns_in_use(layout: Layout, made_of: MadeOf) -> list[Column]:
     """The metric's usual columns; their replacements (`part_of`) if only these are complete."""
-    usual = [column for column in layout.columns if not column.part_of]
-    instead = [column for column in layout.columns if column.part_of]
+    usual, instead = ([one for one in layout.columns if bool(one.part_of) is part] for part in (False, True))
     has_usual, has_instead = (
         all(made_of[column.name] for column in columns if column.required) for columns in (usual, instead)
     )

@@ -1,6 +1,6 @@
 """Read the columns of a metric from tables and arrays.
 
-inputs ─ tables ─→ named arrays ─ guessed, settled ─→ what each column is made of ─ reading ─→ columns of each model
+inputs ─ tables ─→ named arrays ─ guessed, chosen ─→ what each column is made of ─ reading ─→ columns of each model
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,32 +19,21 @@ from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
 from ..tables.files import Streamed, Table, batches
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, num_dimensions, plain
 from .inputs import table_of_input, table_of_places
-from .kinds import READ_AS, RESIZED, Groups, Images, Maps, Models, Names
+from .kinds import READ_AS, Images, Labels
 from .metrics import (
     LAYOUTS,
+    MODELS,
     Layout,
     MadeOf,
+    classes_by_name,
     columns_in_use,
     guessed,
     is_used,
-    named_classes,
-    offered,
-    settled,
     table_of,
 )
-from .recognised import (
-    Split,
-    blank_rows,
-    facts_of,
-    fitted,
-    image_names,
-    recognised,
-    sentences_of,
-    with_scores_of_logits,
-    without_trailing_blanks,
-)
+from .recognised import Meaning, with_scores_of_logits, without_trailing_blanks
 
 ROWS, FILES = "rows", "files"
 UNREADABLE = "that could not be read"
@@ -80,9 +70,7 @@ class Unread:
     @property
     def note(self) -> str:
         """A sentence that says which rows are left out."""
-        word = self.places[0].partition(" ")[0] + "s" * (len(self.rows) > 1)
-        numbers = [place.partition(" ")[2] for place in self.places]
-        return f"Left out {len(self.rows):,} of {self.size:,} rows {UNREADABLE}: {word} {some(numbers, _NAMED)}."
+        return f"Left out {len(self.rows):,} of {self.size:,} rows {UNREADABLE}: {some(self.places, _NAMED)}."
 
 
 @dataclass(frozen=True)
@@ -92,9 +80,10 @@ class Rows:
     tables: the table of each input, without rows that are left out
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `kinds.READ_AS`
-    unread: rows that cannot be read; leaves_out, whether they are left out
-    sentences: what was recognised on the way
+    sentences: what was recognised on the way; question, what was not
+    archives, files: of the inputs
     are_all: whether columns that are missing are an error; else the metric says what it lacks
+    unread: rows that cannot be read; leaves_out, whether they are left out
     """
 
     metric: str
@@ -102,13 +91,14 @@ class Rows:
     offers: MadeOf
     guesses: MadeOf
     made_of: MadeOf
-    read_as: str = "automatic"
+    read_as: str
+    sentences: Sequence[str]
+    question: str
+    archives: Archives
+    files: Sequence[str]
+    are_all: bool
     unread: Unread | None = None
     leaves_out: bool = False
-    sentences: Sequence[str] = ()
-    archives: Any = None
-    files: Sequence[str] = ()
-    are_all: bool = True
 
     @property
     def layout(self) -> Layout:
@@ -125,21 +115,21 @@ class Rows:
         """The columns of each model. Raises ValueError and TypeError for columns that are missing or do not fit."""
         if self.unread is not None and not self.leaves_out:
             raise ValueError(f"{self.unread.question[:-1]} (leave_out=True, --leave-out)")
+        if self.question and self.missing:
+            raise ValueError(self.question)
         _check_parts(self.layout, self.made_of)
         models: dict[str, dict[str, Any]] = {}
-        said_of: dict[str, None] = dict.fromkeys(self.sentences)
+        said_of = dict.fromkeys([*self.sentences, *self._words()])
         change: Callable[[dict[str, Any]], dict[str, Any]] = dict
-        notes: dict[str, None] = {} if self.unread is None else {self.unread.note: None}
-        images: Sequence[str] = ()
-        for name, (row, made_of) in self._models().items():
-            columns, images, said = _gathered(self, made_of, row)
-            notes |= dict.fromkeys(said)
-            streamed = any(isinstance(column, Streamed) for column in columns.values())
-            facts = facts_of(self.layout, _batches(_SMALL, columns))
-            names = self._classes(made_of)
-            change = partial(recognised, self.layout, names=names, facts=facts)
-            models[name] = columns if streamed else change(columns)
-            said_of |= dict.fromkeys(sentences_of(self.layout, columns, names, facts))
+        for name, (model, made_of) in self._models().items():
+            columns = self._gathered(made_of, model)
+            predictions = self.layout.columns[0]
+            table = table_of(predictions, made_of[predictions.name], self.tables)
+            classes = [*map(unsigned, predictions.members(made_of[predictions.name], table))]
+            meaning = Meaning.of(self.layout, classes, _batches(_SMALL, columns))
+            change = meaning.applied
+            models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
+            said_of |= dict.fromkeys(meaning.sentences())
         guesses = [
             f"{column} is {' and '.join(self.made_of[column])}"
             for column, names in self.guesses.items()
@@ -149,40 +139,46 @@ class Rows:
             self.metric,
             models,
             guesses=[*guesses, *said_of],
-            notes=[*notes],
+            notes=[] if self.unread is None else [self.unread.note],
             census=self._census(),
-            contents=[_contents(table) for table in self.tables if table.arrays],
-            images=images,
             samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
             archives=self.archives,
             change=change,
         )
 
-    def _classes(self, made_of: MadeOf) -> list[str]:
-        """The names of the columns of class scores."""
-        column = self.layout.columns[0]
-        table = table_of(column, made_of[column.name], self.tables)
-        return [*map(unsigned, column.members(made_of[column.name], table))]
+    def _words(self) -> Iterator[str]:
+        """Sentences on labels that are names of classes."""
+        for column in self.layout.columns:
+            if isinstance(column, Labels):
+                names = self.made_of[column.name]
+                said = column.classes(names, table_of(column, names, self.tables))
+                yield from [f"{column.name} are names of classes, and {said!r} marks unknown samples"] if said else ()
 
     def _census(self) -> Census:
-        lengths = {len(array) for table in self.tables[:1] for array in table.arrays.values()}
         out = self.unread.places if self.unread is not None else []
-        used = {ROWS: max(lengths, default=0)} | ({FILES: len(self.files)} if self.files else {})
+        size = max(map(len, self.tables[0].arrays.values()), default=0)
+        used = {ROWS: size} | ({FILES: len(self.files)} if self.files else {})
         return Census(used, {(ROWS, UNREADABLE): out} if out else {})
 
-    def _models(self) -> dict[str, tuple[str, MadeOf]]:
-        """Say what the columns of each model are made of, and its name among the rows, by its name."""
-        rows = [""]
-        models = next((column for column in self.layout.columns if isinstance(column, Models)), None)
-        if models is not None and is_used(models, self.made_of[models.name]):
-            names = self.made_of[models.name]
-            values = np.asarray(models.take(names, table_of(models, names, self.tables)), dtype=object)
-            if values.ndim != 1:
-                raise ValueError(f"{models.name}: expected one column of names, got {', '.join(names)}")
-            missing = blank_rows(values)
-            if len(missing):
-                raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
-            rows = [*dict.fromkeys(map(str, values.tolist()))]
+    def _rows_by_model(self) -> np.ndarray | None:
+        """The name of each row's model, (N,); None where there is no such column."""
+        column = next((column for column in self.layout.columns if column.name == MODELS), None)
+        if column is None or not is_used(column, names := self.made_of[MODELS]):
+            return None
+        values = np.asarray(column.take(names, table_of(column, names, self.tables)), dtype=object)
+        if values.ndim != 1:
+            raise ValueError(f"{MODELS}: expected one column of names, got {', '.join(names)}")
+        blank = are_blank(values)
+        if blank.any():
+            raise ValueError(f"{names[0]}: expected a name for each row, got none in row {np.argmax(blank) + 1}")
+        return values.astype(str)
+
+    def _models(self) -> dict[str, tuple[np.ndarray | None, MadeOf]]:
+        """Whether each row is a model's, None for all rows, and what its columns are made of, by its name."""
+        by_row = self._rows_by_model()
+        rows: dict[str, np.ndarray | None] = {"": None}
+        if by_row is not None:
+            rows = {name: by_row == name for name in dict.fromkeys(by_row.tolist())}
         several: dict[str, MadeOf] = {"": self.made_of}
         for column in self.layout.columns:
             names = self.made_of[column.name]
@@ -191,18 +187,44 @@ class Rows:
                 break
         first = self.layout.columns[0].name
         return {
-            ", ".join(filter(None, (row, name))) or first: (row, one) for row in rows for name, one in several.items()
+            ", ".join(filter(None, (row, name))) or first: (own, one)
+            for row, own in rows.items()
+            for name, one in several.items()
         }
+
+    def _gathered(self, made_of: MadeOf, rows: np.ndarray | None) -> dict[str, Any]:
+        """The arguments of a model, joined from their parts; `rows`, whether each row is the model's."""
+        parts: dict[str, list[Any]] = {}
+        for column in columns_in_use(self.layout, made_of):
+            names, table = made_of[column.name], table_of(column, made_of[column.name] or None, self.tables)
+            if column.name == MODELS:
+                continue
+            if not is_used(column, names):
+                if column.required and self.are_all:
+                    there = f", from {', '.join(table.arrays)}" if table.arrays else ""
+                    raise TypeError(f"{column.name}: no column looks like it. Pick one{there}")
+                continue
+            value = column.take(names, table, self.read_as)
+            if isinstance(column, Images) and num_dimensions(value) == 2:
+                value = [value]  # one image
+            if rows is not None:
+                if len(value) != len(rows):
+                    values = f"{len(rows)} values, one for each name of a model"
+                    raise ValueError(f"{column.name}: expected {values}, got {len(value)}")
+                value = np.asarray(value)[rows]
+            parts.setdefault(column.part_of or column.name, []).append(
+                without_trailing_blanks(value) if column.part_of else value
+            )
+        return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
 def _batches(names: Collection[str], columns: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Some of the columns, in batches if one is streamed."""
     chosen = {name: column for name, column in columns.items() if name in names and not isinstance(column, tuple)}
-    if not any(isinstance(column, Streamed) for column in chosen.values()):
+    if any(isinstance(column, Streamed) for column in chosen.values()):
+        yield from (batch for _, batch in batches(chosen))
+    else:
         yield chosen
-        return
-    for _, batch in batches(chosen):
-        yield batch
 
 
 def _check_parts(layout: Layout, made_of: MadeOf) -> None:
@@ -216,138 +238,18 @@ def _check_parts(layout: Layout, made_of: MadeOf) -> None:
         )
 
 
-def _gathered(reading: Rows, made_of: MadeOf, model: str) -> tuple[dict[str, Any], Sequence[str], list[str]]:
-    """The arguments of a model, the names of the images of tables of images, and notes on these."""
-    layout, tables, read_as = reading.layout, reading.tables, reading.read_as
-    in_use = columns_in_use(layout, made_of)
-    of_models = next((column for column in in_use if isinstance(column, Models)), None)
-    own = table_of(of_models, made_of[of_models.name], tables) if model and of_models is not None else None
-    rows = None
-    if own is not None and of_models is not None:
-        rows = np.asarray(of_models.take(made_of[of_models.name], own)).astype(str) == model
-    values: dict[str, Any] = {}
-    of_table: dict[str, Table] = {}
-    ids: dict[str, np.ndarray] = {}
-    for column in in_use:
-        names, table = made_of[column.name], table_of(column, made_of[column.name] or None, tables)
-        if isinstance(column, Models):
-            continue
-        if not is_used(column, names):
-            if column.required and reading.are_all:
-                there = f", from {', '.join(table.arrays)}" if table.arrays else ""
-                raise TypeError(f"{column.name}: no column looks like it. Pick one{there}")
-            continue
-        if isinstance(column, Images) and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            ids[column.name] = image_names(Names(names[0]).take(names[:1], table), names[0])
-            names = names[1:]
-        of_table[column.name], values[column.name] = table, column.take(names, table, read_as)
-        if isinstance(column, Images) and column.name not in ids and num_dimensions(values[column.name]) == 2:
-            values[column.name] = [values[column.name]]  # one image
-    maps = next((column for column in in_use if isinstance(column, Maps)), None)
-    if maps is not None and not ids and {maps.name, "references"} <= {*values}:
-        resize = made_of[maps.name][0].startswith(RESIZED)
-        values[maps.name] = fitted(values[maps.name], values["references"], resize=resize)
-    if not ids:
-        if rows is not None:
-            values = {name: _of_rows(name, value, rows) for name, value in values.items() if of_table[name] is own}
-        return _joined(layout, values), (), []
-    split = Split(ids)
-    kept = {name: rows if of_table[name] is own else None for name in ids}
-    for column in in_use:
-        if column.name not in values or column.name in ids:
-            continue
-        sides = [side for side in ids if of_table[side] is of_table[column.name]]
-        if isinstance(column, Groups):
-            names = made_of[column.name]
-            parts = {
-                side: np.asarray(column.take(names, of_table[side]), dtype=object)
-                for side in ids
-                if names[0] in of_table[side].arrays
-            }
-            values[column.name] = split.groups(names[0], parts)
-        elif sides and len(values[column.name]) == len(ids[sides[0]]):
-            values[column.name] = split.one_each(sides[0], column.name, values[column.name])
-    for name in ids:
-        values[name] = split.by_image(name, values[name], kept[name])
-    notes = split.notes(kept, model)
-    without = [image for image, group in zip(split.images, values.get(GROUPS, ())) if group is None]
-    if without:
-        notes.append(f"Images without a group count in each group: {len(without):,} ({some(without)}).")
-    return _joined(layout, values), split.images, notes
-
-
-def _of_rows(name: str, value: Any, rows: np.ndarray) -> np.ndarray:
-    """The rows of a column that are a model's."""
-    if len(value) != len(rows):
-        raise ValueError(f"{name}: expected {len(rows)} values, one for each name of a model, got {len(value)}")
-    return np.asarray(value)[rows]
-
-
-def _joined(layout: Layout, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, joined from their parts without blank cells at their ends."""
-    parts: dict[str, list[Any]] = {}
-    for column in layout.columns:
-        if column.name in values:
-            value = values[column.name]
-            part = without_trailing_blanks(value) if column.part_of else value
-            parts.setdefault(column.part_of or column.name, []).append(part)
-    return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
-
-
 def sample_names(table: Table, made_of: MadeOf) -> list[Any]:
     """The column of text that names the samples of a table: by its name, or since its words are distinct; or none."""
-    used = {unsigned(name) for names in made_of.values() for name in names} | {
-        name for names in made_of.values() for name in names
-    }
-    texts = [
-        name
+    used = {each for names in made_of.values() for name in names for each in (name, unsigned(name))}
+    texts = {
+        name: array
         for name, array in table.arrays.items()
         if name not in used and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "OUT"
-    ]
-    chosen = next((name for name in texts if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES)), None)
-    chosen = chosen or next(
-        (name for name in texts if len({*table.arrays[name].tolist()}) == len(table.arrays[name])), None
-    )
-    return [] if chosen is None else list(table.arrays[chosen].tolist())
-
-
-def _contents(table: Table) -> str:
-    flat = {len(array) for array in table.arrays.values() if num_dimensions(array) == 1}
-    return f"{max(flat, default=0):,} rows, {len(table.arrays):,} columns"
-
-
-def settle(
-    metric: str,
-    tables: Sequence[Table],
-    chosen: MadeOf | None = None,
-    read_as: str = "automatic",
-    leave_out: bool = False,
-    *,
-    flip: bool = False,
-    sentences: Sequence[str] = (),
-    guess: bool = True,
-) -> Rows:
-    """Say what the columns of a metric are made of: as chosen, where the tables have it, or else guessed."""
-    layout = LAYOUTS[metric]
-    tables = [*tables, *[Table({})] * (layout.inputs - len(tables))]
-    if layout.of_logits and guess:
-        tables = [with_scores_of_logits(tables[0], named_classes(layout, tables[0])), *tables[1:]]
-    offers = offered(layout, tables)
-    guesses = guessed(layout, tables) if guess else {name: [] for name in layout.names}
-    made_of = (
-        settled(guesses, chosen or {}, offers)
-        if guess
-        else {name: [*(chosen or {}).get(name, [])] for name in layout.names}
-    )
-    scores = layout.scores()
-    if flip and scores is not None:
-        made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]
-    rows = Rows(metric, tables, offers, guesses, made_of, read_as, sentences=sentences, are_all=guess)
-    out = None if rows.missing or layout.inputs > 1 else _unread(layout, tables[0], made_of)
-    if out is None or not leave_out:
-        return replace(rows, unread=out)
-    kept = np.delete(np.arange(out.size), out.rows)
-    return replace(rows, tables=[_of_table(tables[0], kept, out.size)], unread=out, leaves_out=True)
+    }
+    by_name = (array for name, array in texts.items() if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES))
+    distinct = (array for array in texts.values() if len({*array.tolist()}) == len(array))
+    chosen = next(chain(by_name, distinct), None)
+    return [] if chosen is None else list(chosen.tolist())
 
 
 def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
@@ -358,7 +260,7 @@ def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
     used = {
         unsigned(one) if one not in table.arrays else one: column
         for column in layout.columns
-        for one in column.members(made_of.get(column.name, ()), table)
+        for one in column.members(made_of[column.name], table)
     }
     wrong = {
         name: column.unreadable(table.arrays[name])
@@ -371,39 +273,27 @@ def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
     rows = np.flatnonzero(np.any([*wrong.values()], axis=0))
     if len(rows) in (0, *sizes):
         return None
-    named_so = [name for name, cells in wrong.items() if cells.any()]
-    sentences = [used[name].wrong(name, table.arrays[name], table.lines.get(name)) for name in named_so]
-    sentences = [
-        f"{table.files[name]}: {text}" if name in table.files else text for name, text in zip(named_so, sentences)
-    ]
-    return Unread(rows, sizes.pop(), sentences, table.lines.get(named_so[0]))
+    sentences = {
+        name: used[name].wrong(name, table.arrays[name], table.lines.get(name))
+        for name, cells in wrong.items()
+        if cells.any()
+    }
+    by_file = [f"{table.files[name]}: {text}" if name in table.files else text for name, text in sentences.items()]
+    return Unread(rows, sizes.pop(), by_file, table.lines.get(next(iter(sentences))))
 
 
-def _of_table(table: Table, rows: np.ndarray, size: int) -> Table:
-    """A table of some of its rows."""
+def _without(table: Table, out: Unread) -> Table:
+    """A table without some of its rows."""
+    kept = np.delete(np.arange(out.size), out.rows)
     arrays = {
-        name: array[rows] if isinstance(array, np.ndarray) and len(array) == size else array
+        name: array[kept] if isinstance(array, np.ndarray) and len(array) == out.size else array
         for name, array in table.arrays.items()
     }
-    return Table(arrays, {name: partial(_rows_of, read, rows) for name, read in table.words.items()})
+    return Table(arrays, {name: partial(_kept, read, kept) for name, read in table.words.items()})
 
 
-def _rows_of(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:
+def _kept(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:
     return np.asarray(read())[rows]
-
-
-def read_rows(
-    metric: str,
-    *inputs: Any,
-    columns: Mapping[str, Any] | None = None,
-    read_as: str = "automatic",
-    leave_out: bool = False,
-    flip: bool = False,
-    limits: Limits = COMMANDS,
-) -> Reading:
-    """The columns of a metric from tables and arrays; see `rows_of`, and `Rows.reading` for errors."""
-    choices: dict[str, Any] = {"read_as": read_as, "leave_out": leave_out, "flip": flip}
-    return rows_of(metric, *inputs, columns=columns, limits=limits, **choices).reading()
 
 
 def rows_of(
@@ -421,9 +311,9 @@ def rows_of(
     Parameters: inputs, a file, a folder, an archive, a list of files, or a data frame for each input; columns, by name
     a name or names of arrays in the inputs, [] or None for one that is not used, while the others are guessed from
     names and values; without inputs, the place of each column; wishes, such names that are kept if the inputs have
-    them; read_as, "scores" or "class ids", for whole numbers in a
-    matrix, by default class ids; leave_out, whether rows with cells that cannot be read are left out; flip, whether
-    scores are higher for known samples, and negated unless their name has a sign.
+    them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
+    with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
+    their name has a sign.
 
     Raises ValueError for an unknown column, for files that cannot be read, and for names that no array has.
     """
@@ -442,20 +332,38 @@ def rows_of(
     else:
         opened, chosen = table_of_places(layout, columns, limits, signed=flip)
         read = [opened]
-    rows = settle(
+    tables = [each.table for each in read] + [Table({})] * (layout.inputs - len(read))
+    predictions = layout.columns[0]
+    classes = ({**(wishes or {}), **chosen}.get(predictions.name) or []) if layout.has_classes else []
+    classes = classes if {*classes} <= {*predictions.offer(tables[0])} else []
+    if inputs and layout.of_logits:
+        by_name = {} if classes else classes_by_name(layout, tables[0], {})
+        tables[0] = with_scores_of_logits(tables[0], by_name.get(predictions.name, ()))
+    offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
+    for name, own in chosen.items() if inputs else ():
+        if not {*own} <= {*offers[name]}:
+            there = ", ".join(offers[name])
+            raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}")
+    guesses = guessed(layout, tables, classes) if inputs else {name: [] for name in layout.names}
+    kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers[name]}}
+    made_of = guesses | kept | chosen
+    scores = layout.scores()
+    if flip and scores is not None:
+        made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]
+    rows = Rows(
         metric,
-        [each.table for each in read],
-        {**(wishes or {}), **chosen},
+        tables,
+        offers,
+        guesses,
+        made_of,
         read_as,
-        leave_out,
-        flip=flip,
         sentences=[sentence for each in read for sentence in each.sentences],
-        guess=bool(inputs),
+        question=next((each.question for each in read if each.question), ""),
+        archives=archives,
+        files=[str(path) for each in read for path in each.files],
+        are_all=bool(inputs),
     )
-    wrong = next((name for name, own in chosen.items() if inputs and not {*own} <= {*rows.offers[name]}), None)
-    if wrong is not None:
-        raise ValueError(
-            f"{wrong}: expected names of columns, got {', '.join(chosen[wrong])}; there are "
-            f"{', '.join(rows.offers[wrong])}"
-        )
-    return replace(rows, archives=archives, files=[str(path) for each in read for path in each.files])
+    out = None if rows.missing or layout.inputs > 1 else _unread(layout, tables[0], made_of)
+    if out is None or not leave_out:
+        return replace(rows, unread=out)
+    return replace(rows, tables=[_without(tables[0], out)], unread=out, leaves_out=True)

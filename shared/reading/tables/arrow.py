@@ -40,7 +40,10 @@ def from_arrow(column: Any, *, gaps: bool = False, first: int = 0) -> Any:
         return _flat(column)
     if any(is_list(column.type) for is_list in _LISTS):
         lengths = np.unique(_flat(pc.list_value_length(column)))
-        inner = _items(column, gaps)
+        items = column.flatten()
+        if _refused_gaps(items, gaps):
+            raise ValueError(f"expected no missing values in lists, got {items.null_count}")
+        inner = from_arrow(items, gaps=gaps)
         if len(lengths) == 1 and isinstance(inner, np.ndarray):
             return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
     return column.to_pylist()
@@ -80,14 +83,6 @@ def _one_array(column: Any) -> Any:
 def _refused_gaps(column: Any, gaps: bool) -> bool:
     """Whether values are missing, other than numbers that may be."""
     return bool(column.null_count) and not (gaps and not pa.types.is_nested(column.type))
-
-
-def _items(column: Any, gaps: bool) -> Any:
-    """The items of all lists, one after another, as an array."""
-    items = column.flatten()
-    if _refused_gaps(items, gaps):
-        raise ValueError(f"expected no missing values in lists, got {items.null_count}")
-    return from_arrow(items, gaps=gaps)
 
 
 def _flat(column: Any) -> np.ndarray:

@@ -64,51 +64,16 @@ def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "."
 
 
-class FirstLine(NamedTuple):
-    """The first line of a table.
+def _is_row(line: str, cells: Sequence[str], places: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a first line of values is a row, rather than the names of columns, as the requested names say.
 
-    text, cells: the line, and its parts
-    holds_values: whether it is the first row, rather than the names of the columns
+    Raises ValueError if they may be either, which takes a line of different integers.
     """
-
-    text: str
-    cells: list[str]
-    holds_values: bool
-
-    @property
-    def places(self) -> list[str]:
-        """The positions of the cells, from 0."""
-        return [str(i) for i in range(len(self.cells))]
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is 0,1,2 and so on, which may also be the header that pandas writes: what is below must tell."""
-        return self.holds_values and self.cells == self.places
-
-
-def first_line(text: bytes, marks: Separators, names: Sequence[str]) -> FirstLine:
-    """The first line of a table, which is a header unless it consists of values.
-
-    In that case the requested names decide: if they are positions, there is no header; if they are values of the line,
-    it is the header. Raises ValueError if they may be either, which takes a line of different integers.
-    """
-    line = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    cells = [cell.strip() for cell in next(csv.reader([line], delimiter=marks.between))]
-    names = [name if name in cells else unsigned(name) for name in names]
-    first = FirstLine(line, cells, all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells))
-    if not first.holds_values or first.counts or not names:
-        return first
-    by_name, by_place = {*names} <= {*cells}, {*names} <= {*first.places}
-    if not _may_be_names(cells):
-        return first._replace(holds_values=by_place or not by_name)
-    if by_name and by_place:
+    wanted = {name if name in cells else unsigned(name) for name in names}
+    by_name, by_place = wanted <= {*cells}, wanted <= {*places}
+    if names and by_name and by_place and len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells):
         raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {HINT}")
-    return first._replace(holds_values=by_place)
-
-
-def _may_be_names(cells: Sequence[str]) -> bool:
-    """Whether values may be the names of columns, as pandas writes them or as ids of classes."""
-    return len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells)
+    return by_place or not by_name
 
 
 def _is_value(cell: str) -> bool:
@@ -121,14 +86,15 @@ class Csv:
 
     table: in Arrow; without a header, its columns are named by their positions, from 0
     headless: whether it has no header
+    first_line: the line of the first row; None if lines cannot be counted, since some are blank
     """
 
     def __init__(self, data: bytes, names: Sequence[str] = ()) -> None:
         """Read a text; `names`, the columns that are wanted, tell a header of values from the first row.
 
         Raises ValueError for an empty text; for a row of another length, with its line; and if the first line may be
-        either: see `first_line`. So may 0,1,2 and so on, which is only taken for a header above at least three columns
-        of fractions that are named.
+        either. So may 0,1,2 and so on, which is only taken for a header above at least three columns of fractions that
+        are named.
         """
         self._text = _trimmed(data)
         if not self._text.strip():
@@ -136,13 +102,18 @@ class Csv:
         before = data[: len(data) + 1 - len(self._text)]
         self._lines_before = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
         self._marks = separators(self._text)
-        first = first_line(self._text, self._marks, names)
-        if len(first.cells) > 1:
+        line = re.findall(rb"^[^\r\n]*", self._text)[0].decode()
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=self._marks.between))]
+        if len(cells) > 1:
             self._text = _without_blank_end(self._text)
-        self.headless = first.holds_values
-        self.table = self._read(first.places if self.headless else [])
-        if first.counts and _is_counted_header(self.table, first, names):
+        places = [str(i) for i in range(len(cells))]
+        holds_values = all(_is_value(cell.replace(self._marks.decimal, ".")) for cell in cells)
+        self.headless = holds_values and (cells == places or _is_row(line, cells, places, names))
+        self.table = self._read(places if self.headless else [])
+        if cells == places and _is_counted_header(self.table, line, names):
             self.table, self.headless = self.table.slice(1), False
+        counted = b"\n\n" not in self._text.rstrip()
+        self.first_line = self._lines_before + 2 - self.headless if counted else None
 
     @property
     def names(self) -> list[str]:
@@ -239,7 +210,7 @@ def _in_arrow(text: bytes) -> pa.Buffer:
     return buffer
 
 
-def _is_counted_header(table: pa.Table, first: FirstLine, names: Sequence[str]) -> bool:
+def _is_counted_header(table: pa.Table, line: str, names: Sequence[str]) -> bool:
     """Whether a first line 0,1,2 is the header that pandas writes: of three or more columns of fractions, if named.
 
     A single 0 above integers is a label. Raises ValueError for others: 0,1 may be probabilities, or score and label.
@@ -250,8 +221,8 @@ def _is_counted_header(table: pa.Table, first: FirstLine, names: Sequence[str]) 
     fractions = len(kinds) > 2 and all(map(pa.types.is_floating, kinds))
     if fractions and names:
         return True
-    way = f"on a command line name the columns, as in FILE:{first.text}, or " if fractions else ""
-    raise ValueError(f"expected names or values in the first line, got {first.text}, which may be either: {way}{HINT}")
+    way = f"on a command line name the columns, as in FILE:{line}, or " if fractions else ""
+    raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {way}{HINT}")
 
 
 def _is_utf8(cell: bytes) -> bool:

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, count as counting
 from pathlib import Path
@@ -68,13 +69,13 @@ def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz archive, by name."""
-    return tried(lambda: _members(path))
 
+    def read() -> dict[str, np.ndarray]:
+        # numpy.load treats other files as pickles, and suggests unsafe loading; it leaves a damaged file open
+        with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
 
-def _members(path: Path) -> dict[str, np.ndarray]:
-    # numpy.load treats other files as pickles, and suggests unsafe loading; it leaves a damaged file open
-    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    return tried(read)
 
 
 BATCH = 8192  # rows of a Parquet file that are read at a time
@@ -102,18 +103,14 @@ class Table(NamedTuple):
 
     def joined(self, more: Table, stem: str) -> Table:
         """The arrays of both; one whose name is taken is prefixed with the stem of its file, or "stem (2)"."""
-        called = {name: self._free(name, stem) for name in more.arrays}
-        return Table(
-            {**self.arrays, **{called[name]: array for name, array in more.arrays.items()}},
-            {**self.words, **{called[name]: read for name, read in more.words.items()}},
-            {**self.lines, **{called[name]: line for name, line in more.lines.items()}},
-            {**self.files, **{called[name]: file for name, file in more.files.items()}},
+        called = {}
+        for name in more.arrays:
+            names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
+            called[name] = next(free for free in names if free not in self.arrays)
+        arrays, words, lines, files = (
+            {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:4], more[:4])
         )
-
-    def _free(self, name: str, stem: str) -> str:
-        """A name that no array has."""
-        names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
-        return next(free for free in names if free not in self.arrays)
+        return Table(arrays, words, lines, files)
 
 
 class Streamed:
@@ -224,11 +221,8 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
 
 
 def _stated(path: Path, suffix: str) -> list[str]:
-    """The columns that a file declares before it is read: names for .npz and .parquet, positions for .csv.
-
-    Any other error in the file is left to its reader.
-    """
-    try:
+    """The columns that a file declares before it is read: names for .npz and .parquet, positions for .csv."""
+    with suppress(Exception):  # of many types, which the file's reader reports
         if suffix == ".npz":
             with zipfile.ZipFile(path) as archive:
                 return archive.namelist()
@@ -240,8 +234,6 @@ def _stated(path: Path, suffix: str) -> list[str]:
             with path.open("rb") as file:
                 line = file.read(_LONGEST_LINE).lstrip().partition(b"\n")[0]
             return [str(place) for place in range(1 + line.count(b","))]
-    except Exception:  # libraries raise errors of many types
-        return []
     return []
 
 
@@ -260,30 +252,20 @@ def check_names(names: Sequence[str], limits: Limits) -> None:
 
 def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
     """Columns of separated values; without a header, one array of all, named after the file."""
-    from .csv import Csv  # whose library takes time to import
+    from .csv import HINT, Csv  # whose library takes time to import
 
     csv = Csv(content, names)
-    check_header(csv.names, headless=csv.headless)
+    check_names(csv.names, COMMANDS)
+    value = next((name for name in csv.names if not csv.headless and _FRACTION.fullmatch(name.strip())), None)
+    if value is not None:  # it may be the first row
+        came = f"{', '.join(csv.names[:5])}; {value} is a value"
+        raise ValueError(f"expected names in the first line, or numbers only, got {came}, so {HINT}")
     arrays = {name: _array_of(csv.table[name]) for name in csv.names}
     words = {name: partial(csv.words, name) for name in csv.names}
     if csv.headless and not names:
         parts = [*arrays.values()]
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
-    blank = len(content) - len(content.removeprefix(codecs.BOM_UTF8).lstrip())
-    line = 2 - csv.headless + content[:blank].count(b"\n")
-    counted = b"\n\n" not in content[blank:].rstrip()
-    return Table(arrays, words, dict.fromkeys(arrays, line) if counted else {})
-
-
-def check_header(names: Sequence[str], *, headless: bool) -> None:
-    """Raise ValueError for two columns of one name, and for a header with a fraction, which may be the first row."""
-    check_names(names, COMMANDS)
-    value = next((name for name in names if not headless and _FRACTION.fullmatch(name.strip())), None)
-    if value is not None:
-        raise ValueError(
-            f"expected names in the first line, or numbers only, got {', '.join(names[:5])}; {value} is a value, so "
-            "put a line of names above"
-        )
+    return Table(arrays, words, {} if csv.first_line is None else dict.fromkeys(arrays, csv.first_line))
 
 
 def _of_parquet(path: Path, limits: Limits) -> Table:
@@ -358,13 +340,10 @@ def _standard_input() -> Any:
     if text[:1] not in b"[{":
         return data
     first, _, more = text.partition(b"\n")
-    return parse_json_lines(text) if more and _is_json(first) else parse_json(text)
-
-
-def _is_json(line: bytes) -> bool:
-    """Whether a line is a whole object, so that there are others below."""
+    if not more:
+        return parse_json(text)
     try:
-        parse_json(line)
-    except ValueError:
-        return False
-    return True
+        parse_json(first)
+    except ValueError:  # it is no whole object, of which there are others below
+        return parse_json(text)
+    return parse_json_lines(text)

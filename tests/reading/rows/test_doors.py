@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import read
+from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
-from tests.reading.page import read_page
+from tests.reading.page import read_page, request
 
 
 class Case(NamedTuple):
@@ -47,7 +48,19 @@ CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
     "tabs and decimal commas": Case("ood_bench", {"x.tsv": TABLE.replace(",", "\t").replace(".", ",")}, OOD),
     "words for labels": Case("ood_bench", {"x.csv": "msp,set\n0.9,ID\n0.2,ood\n0.7,in-distribution\n0.8,OOD\n"}, OOD),
+    "names of classes and a word for unknown": Case(
+        "ood_bench",
+        {"x.csv": "msp,label\n0.9,cat\n0.2,unknown\n0.7,dog\n0.8,unknown\n"},
+        OOD,
+        "references are names of classes, and 'unknown' marks unknown samples",
+    ),
+    "a name of a class beside a word for known": Case(
+        "ood_bench", {"x.csv": "msp,label\n0.9,id\n0.2,ood\n0.7,idd\n0.8,ood\n"}, "label, line 4: 'idd' is not a label"
+    ),
     "true and false": Case("ood_bench", {"x.csv": "msp,is_ood\n0.9,false\n0.2,true\n0.7,false\n0.8,true\n"}, OOD),
+    "the only column of two values": Case(
+        "ood_bench", {"x.csv": "msp,a,b,c\n0.9,0,1,5\n0.2,1,1,5\n0.7,0,1,6\n0.8,1,1,7\n"}, OOD, "references is a"
+    ),
     "percent": Case("ood_bench", {"x.csv": "msp,label\n90%,0\n20 %,1\n70%,0\n80%,1\n"}, OOD),
     "a confidence": Case(
         "ood_bench",
@@ -73,6 +86,18 @@ CASES = {
         {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
         "known.npy holds known samples",
     ),
+    "two sides, one by its name": Case(
+        "ood_bench",
+        {"id.csv": "score\n0.9\n", "x.csv": "score\n0.2\n"},
+        {"predictions": [0.9, 0.2], "references": [0, 1]},
+        "id.csv holds known samples, x unknown ones",
+    ),
+    "two sides by OpenOOD's benchmark": Case(
+        "ood_bench",
+        {"CIFAR10.csv": "score\n0.9\n0.7\n", "svhn.csv": "score\n0.2\n0.8\n0.4\n"},
+        {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
+        "CIFAR10.csv holds known samples, svhn unknown ones, by their names",
+    ),
     "two sides that do not say which": Case(
         "ood_bench",
         {"a.csv": "score\n0.9\n0.7\n", "b.csv": "score\n0.2\n0.8\n0.4\n"},
@@ -83,6 +108,14 @@ CASES = {
         {"x.csv": "msp,label,dataset\n0.9,0,cifar10\n0.2,1,svhn\n0.7,0,cifar10\n0.8,1,texture\n"},
         {**OOD, "groups": [None, "svhn", None, "texture"]},
         "samples of cifar10 are known, and belong to every group",
+    ),
+    "known rows of a set of unknown ones": Case(
+        "ood_bench",
+        {"x.csv": "msp,label,dataset\n0.9,0,cifar10\n0.2,1,svhn\n0.7,0,svhn\n0.8,1,svhn\n"},
+        {**OOD, "groups": [None, "svhn", "svhn", "svhn"]},
+    ),
+    "both sides beside labels": Case(
+        "ood_bench", {"x.npz": {"score": SCORES, "label": LABELS, "scores_in": [0.5], "scores_out": [1.0, 2.0]}}, OOD
     ),
     "counts": Case(
         "ood_bench", {"x.csv": "msp,label,count\n0.9,0,2\n0.2,1,1\n0.7,0,1\n0.8,1,3\n"}, {**OOD, "counts": [2, 1, 1, 3]}
@@ -108,6 +141,28 @@ CASES = {
         {"x.csv": NAMED.replace("fox\n", "elk\n")},
         "references: expected names of the columns of scores, cat, dog, fox, or a word for unknown, got 'elk'",
     ),
+    "scores of classes beside others": Case(
+        "accuracyk",
+        {"x.csv": "age,cat,dog,true_class\n7,0.5,0.2,cat\n8,0.1,0.4,dog\n"},
+        "name the columns of predictions",
+    ),
+    "scores of classes that are chosen": Case(
+        "accuracyk",
+        {"x.csv": "age,cat,dog,true_class\n7,0.5,0.2,cat\n8,0.1,0.4,dog\n"},
+        {"predictions": [[0.5, 0.2], [0.1, 0.4]], "references": [0, 1]},
+        choices={"columns": {"predictions": ["cat", "dog"]}},
+    ),
+    "scores of classes beside the predicted one": Case(
+        "accuracyk",
+        {"x.csv": "pred,logit_0,logit_1,label\n0,0.5,0.25,0\n1,0.25,0.5,0\n"},
+        {"predictions": [[0.5, 0.25], [0.25, 0.5]], "references": [0, 0]},
+        "predictions is logit_0 … logit_1",
+    ),
+    "scores of classes without one": Case(
+        "accuracyk",
+        {"x.csv": "p_1,p_2,p_4,label\n0.5,0.2,0.3,0\n0.1,0.4,0.5,1\n"},
+        "predictions: no column looks like it. Pick one, from p_1, p_2, p_4, label",
+    ),
     "classes from 1": Case(
         "accuracyk",
         {
@@ -129,6 +184,13 @@ CASES = {
         "x.csv: msp, line 6: '?' is not a number. Fix the file, or leave out this row of 5 (leave_out=True",
     ),
     "a row that is left out": Case("ood_bench", {"x.csv": TABLE + "?,1\n"}, OOD, choices={"leave_out": True}),
+    "a record that is left out": Case(
+        "ood_bench",
+        {"x.json": json.dumps({"msp": [*SCORES, None], "label": [*LABELS, 1]})},
+        OOD,
+        "Left out 1 of 5 rows that could not be read: row 5.",
+        choices={"leave_out": True},
+    ),
     "a first row without names": Case("ood_bench", {"x.csv": "0.9,id\n0.2,ood\n"}, "expected names in the first line"),
     "an unknown ending": Case("ood_bench", {"x.pkl": "?"}, "x.pkl: expected a file ending in .csv, .tsv"),
     "two columns of one name": Case(
@@ -186,7 +248,7 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert plain(held.columns) == plain(case.expected)
     for field in ("guesses", "notes", "samples", "census", "contents"):
         assert getattr(held, field) == getattr(reading, field), field
-    assert case.guesses in "; ".join(reading.guesses)
+    assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
     assert json.loads(output) == metric_class(case.metric)().compute(**reading.columns)
@@ -224,6 +286,38 @@ def test_no_input_and_no_place(metric: str) -> None:
             read(metric, wrong)
 
 
+def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> None:
+    paths = [tmp_path / "cifar10.csv", tmp_path / "cifar100.csv"]
+    for path, scores in zip(paths, ("0.5\n0.25\n", "0.75\n1\n2\n")):
+        path.write_text(f"score\n{scores}")
+    seen = look(request("ood_bench", [paths]))
+    assert seen.error.startswith("cifar10.csv, cifar100.csv: expected names that say which file holds known samples")
+    assert seen.error.endswith("or choose in-distribution scores and OOD scores under Columns.")
+    chosen = {"in-distribution scores": ["score"], "OOD scores": ["cifar100: score"]}
+    assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
+    for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):
+        assert [side.tolist() for side in reading.columns["predictions"]] == [[0.5, 0.25], [0.75, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "read_as", "kind"),
+    [([0, 1], "scores", "f"), ([0.0, 1.0], "class ids", "i"), ([0.0, 0.5], "class ids", "f")],
+)
+def test_whole_numbers_are_read_as_chosen(ids: list[float], read_as: str, kind: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", pred=ids, label=[0, 1])
+    reading = read("openauc", tmp_path / "x.npz", read_as=read_as, columns={"open_scores": "pred"})
+    predictions = reading.columns["predictions"]
+    assert (predictions.dtype.kind, predictions.tolist()) == (kind, ids)
+
+
+def test_a_column_of_a_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, both=np.column_stack([LABELS, SCORES]), label=LABELS)
+    assert plain(read("ood_bench", path, columns={"predictions": "both[:, 1]"}).columns) == OOD
+    with pytest.raises(ValueError, match=r"predictions: expected names of columns, got both\[:, 2\]; there are both, "):
+        read("ood_bench", path, columns={"predictions": "both[:, 2]"})
+
+
 def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
     for name in ("id", "ood"):
         (tmp_path / f"{name}.csv").write_text("conf,n\n0.25,1\n0.75,2\n")
@@ -233,6 +327,12 @@ def test_a_confidence_needs_a_sign_on_either_side(tmp_path: Path) -> None:
         read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}conf"))))
     signed = read("ood_bench", columns=dict(zip(sides, (f"{known}-conf", f"{unknown}+conf")))).columns["predictions"]
     assert [side.tolist() for side in signed] == [[-0.25, -0.75], [0.25, 0.75]]
+
+
+def test_blank_ends_of_sides_are_no_scores(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("scores_in,scores_out\n0.5,1\n0.25,\n")
+    known, unknown = read("ood_bench", tmp_path / "x.csv").columns["predictions"]
+    assert (known.tolist(), unknown.tolist()) == ([0.5, 0.25], [1])
 
 
 def test_a_sign_keeps_the_type(tmp_path: Path) -> None:

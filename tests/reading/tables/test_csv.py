@@ -81,6 +81,32 @@ def test_separators(text: bytes, between: str, decimal: str) -> None:
     assert separators(text) == Separators(between, decimal)
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "headless"),
+    [
+        ("score,1\n0.5,1\n", "", False),
+        ("0.5,1\n0.25,0\n", "", True),
+        ("0.5,1\n0.25,0\n", "0", True),
+        ("0.5,1\n0.25,0\n", "score", True),  # which is not there
+        ("3,5\n0.5,0.25\n", "5", False),
+        ("3,5\n0.5,0.25\n", "1", True),
+        ("1,0\n0.5,0.25\n", "-1", None),  # a name or a place
+        ("0,1\n0.5,0.25\n", "1", None),
+        ("0,1,2\n0.5,0.25,1.5\n", "1", False),
+        ("0,1,2\n0.5,0.25,1.5\n", "", None),
+        ("0\n1\n", "", True),
+        ("0\n0.5\n", "", None),
+    ],
+)
+def test_a_first_line_of_values(text: str, names: str, headless: bool | None) -> None:
+    wanted = names.split(",") if names else []
+    if headless is None:
+        with pytest.raises(ValueError, match=r"in the first line, got .*, which may be either"):
+            Csv(text.encode(), wanted)
+    else:
+        assert Csv(text.encode(), wanted).headless is headless
+
+
 @pytest.mark.parametrize("length", [5, 3_000_000], ids=["a block", "a line beyond two blocks"])
 def test_no_source_belongs_to_python(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sources: list[Any] = []
