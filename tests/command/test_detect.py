@@ -249,7 +249,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
     "no such class": (
         [*FILES, "--known-classes", "yak"],
-        "yak: expected an id or the name of a class, of cat, dog, cow",
+        "yak: expected the id or the name of a class, of 0 (cat), 1 (dog), 2 (cow)",
     ),
     "no such place": (
         ["--predictions", "x", *FILES[2:], *CLASSES],

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from ...arrays.box_objects import box_dict
-from ..objects import read_torch_file
 from ..places import Size
 from ..reading import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
-from ..reasons import named
 from .dataset import (
     OF_OTHERS,
     Boxes,
@@ -76,24 +74,21 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bo
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
         places = [*range(len(boxes))]
-    lost, by_place = {}, {}
+    lost, by_place = dict[str, object](), dict[int, Boxes]()
     for i, (place, key) in enumerate(zip(places, ids or paths)):
-        if place is None:
-            came = f"{key!r}" if ids else key
-            lost[f"predictions[{i}]"] = f"predictions[{i}]: expected an image of the references, got {came}"
-        elif place in by_place:
+        if place in by_place:
             raise ValueError(f"predictions[{i}]: expected each image once, got {key}")
+        if place is None:
+            lost[f"predictions[{i}]"] = key
         else:
             by_place[place] = boxes[i]
+
+    def error(place: str) -> str:
+        return f"{place}: expected an image of the references, got {lost[place]!r}"
+
     boxes = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
     used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in boxes)}
-    return Detections(dataset, boxes, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
-
-
-def load_dicts(path: Path) -> Any:
-    """The content of a .pt file; only tensors and plain containers are unpickled."""
-    with named(path):
-        return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
+    return Detections(dataset, boxes, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out, error)))
 
 
 _OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
@@ -103,7 +98,7 @@ def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int | None] |
     """The indices of images, from the `path` of their results; None if there are none, or the images have no names."""
     paths = [PurePath(str(getattr(image, "path", "")).replace("\\", "/")).as_posix() for image in predictions]
     named = dataset.names != [*map(str, range(len(dataset.names)))]
-    return places_of_files(paths, dataset) if named and not all(map(_OF_ARRAY.fullmatch, paths)) else None
+    return places_of_files(paths, dataset.names) if named and not all(map(_OF_ARRAY.fullmatch, paths)) else None
 
 
 def _predicted(image: Any, place: str) -> Boxes:
@@ -169,10 +164,9 @@ def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
 
 
 def _ids(labels: np.ndarray, place: str) -> np.ndarray:
-    if not (labels == np.round(labels)).all():
-        raise ValueError(f"{place}: expected integer labels, got {labels[labels != np.round(labels)][0]}")
-    if (np.abs(labels) >= 2**53).any():  # float64 does not hold all integers from there on
-        raise ValueError(f"{place}: expected labels of less than 2^53, got {np.abs(labels).max():.0f}")
+    bad = (labels != np.round(labels)) | (np.abs(labels) >= 2**53)  # float64 does not hold all integers from there on
+    if bad.any():
+        raise ValueError(f"{place}: expected integer labels of less than 2^53, got {labels[bad][0]:.17g}")
     return labels
 
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from ..objects import parse_json
-from ..reasons import named
+from ..reasons import named, reason
 
 
 @dataclass(frozen=True)
@@ -237,42 +236,26 @@ def read_list(path: Path, folder: Path) -> list[tuple[Path, Path | None]]:
     Parameters: path of {"meta": {"prefix": …, "normal_class": …}, "test": [{"image_path": …, "mask_path": … or null,
     "anomaly_class": …}, …]}, with paths below the prefix, a folder beside the category's own; folder, of the category.
     As in the official code, an image without a mask is normal, and so is one of the normal class.
-    Raises ValueError and TypeError, with the file and the row, for a malformed list, and for paths elsewhere.
+    Raises ValueError, with the file, for a malformed list, and for paths elsewhere.
     """
     with named(path):
         content = parse_json(path.read_bytes())
-        meta = _mapping(content, "the list").get("meta")
-        prefix, normal = (_text(_mapping(meta, "meta"), name, "meta") for name in ("prefix", "normal_class"))
-        rows = content.get("test")
-        if not isinstance(rows, list) or not rows:
-            raise ValueError(
-                f"expected test images in a list 'test', got {'none' if not rows else type(rows).__name__}"
-            )
         listed: list[tuple[Path, Path | None]] = []
-        for i, row in enumerate(rows):
-            where = f"test[{i}]"
-            kind = _text(_mapping(row, where), "anomaly_class", where)
-            image = _below(folder, prefix, _text(row, "image_path", where), where)
-            unmasked = row.get("mask_path") is None or kind == normal
-            listed.append((image, None if unmasked else _below(folder, prefix, _text(row, "mask_path", where), where)))
+        try:
+            normal, root = content["meta"]["normal_class"], folder.parent / content["meta"]["prefix"]
+            for row in content["test"]:
+                mask = None if row["anomaly_class"] == normal else row.get("mask_path")
+                listed.append((root / row["image_path"], None if mask is None else root / mask))
+        except (TypeError, LookupError, AttributeError) as error:
+            raise ValueError(
+                "expected meta with prefix and normal_class, and test with image_path, mask_path and anomaly_class of"
+                f" each image, got another list: {reason(error)}"
+            ) from None
+        others = [file for pair in listed for file in pair if file is not None and not _is_below(file, folder)]
+        if others or not listed:
+            raise ValueError(f"expected files in {folder}, got {others[0] if others else 'none'}")
         return listed
 
 
-def _mapping(value: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{name}: expected a dict, got {type(value).__name__}")
-    return value
-
-
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    if not isinstance(row.get(name), str):
-        raise TypeError(f"{where}: expected a text as {name}, got {row.get(name)!r:.100}")
-    return str(row[name])
-
-
-def _below(folder: Path, prefix: str, place: str, where: str) -> Path:
-    """The path of a list's entry. Raises ValueError for a path outside the folder of the category."""
-    path = folder.parent / prefix / place
-    if ".." in path.parts or not path.is_relative_to(folder) or path == folder:
-        raise ValueError(f"{where}: expected a file in {folder}, got {prefix}/{place}")
-    return path
+def _is_below(path: Path, folder: Path) -> bool:
+    return ".." not in path.parts and path != folder and path.is_relative_to(folder)

@@ -60,6 +60,10 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int] | str]] = {
     ),
     "YOLO beside COCO": ({**FOUND, "r.json": COCO}, "expected the names of the classes, since ids in YOLO"),
     "COCO beside labels": ({"p.json": [RESULT], **LABELS_OF}, "expected the names of the classes, since ids in COCO"),
+    "dicts beside VOC": (
+        {"p.json": [{"boxes": [[0, 0, 4, 4]], "scores": [0.5], "labels": [0]}], "r/Annotations/a.xml": VOC},
+        "expected the names of the classes, since ids in these predictions may mean other classes than in VOC",
+    ),
     "VOC beside labels": (
         {"p/cat.txt": "a 0.5 1 1 5 5", **LABELS_OF, **DATA},
         "expected the images, since these boxes are in pixels and the labels in fractions of the image",
