@@ -18,7 +18,7 @@ from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites.anomaly import evaluate_maps
 from openworld_metrics.suites.detection import compare_detections
 from openworld_metrics.suites.differences import compared_runs
-from tests.command.test_anomaly import Run, run as run  # the fixture
+from tests.conftest import Run
 from tests.suites.trees import Drawn, write_maps, write_tree
 
 OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
@@ -108,7 +108,7 @@ def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.Monke
     write_other(made, tmp_path / "other")
     monkeypatch.chdir(tmp_path)
     options = ["--maps", "maps", "--data", "data", "--compare", "other", "--confidence-level", "0.9"]
-    code, output, errors = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
+    code, output, errors = run("anomaly", *options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
     assert (code, errors) == (0, "")
     assert len(json.loads(output)["comparison"]["p_value"]) == 4
     assert "image_auroc_p_value" in Path("x.txt").read_text()

@@ -20,7 +20,7 @@ import numpy as np
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..objects import no_collection
 from ..places import IMAGE_SUFFIXES, Size, checked_size, files_below, places_by_end, without_suffix
-from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, by_real_place, unused
+from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, unused
 from .dataset import (
     OF_OTHERS,
     Choices,
@@ -28,6 +28,7 @@ from .dataset import (
     Detections,
     ids_of_names,
     labels_of,
+    others_of,
     places_by_id,
     predicted_boxes,
     split_by_image,
@@ -64,13 +65,12 @@ def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
     files = [str(entry.get("file_name", entry["id"])).replace("\\", "/") for entry in content["images"]]
     folder = None if of.images is None else Path(of.images)
     paths = [None if folder is None else _existing(folder, name) for name in files]
-    there = {} if folder is None else by_real_place(files_below(folder, None))
-    others = [there[key] for key in there.keys() - by_real_place(filter(None, paths)).keys()]
+    others = [] if folder is None else others_of(files_below(folder, None), paths)
     pictures = [place for place in others if place.suffix.lower() in IMAGE_SUFFIXES]
     left_out: LeftOut = {
         REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
-        (IMAGES, f"not in {path.name}"): sorted(map(str, pictures)),
-        BESIDE: sorted(map(str, {*others} - {*pictures})),
+        (IMAGES, f"not in {path.name}"): [*map(str, pictures)],
+        BESIDE: [str(place) for place in others if place.suffix.lower() not in IMAGE_SUFFIXES],
     }
     return Dataset(
         _names(files, path),

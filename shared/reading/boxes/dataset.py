@@ -15,7 +15,7 @@ import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import Size, matched, without_suffix
-from ..reading import BOXES, IMAGES, Census
+from ..reading import BOXES, IMAGES, Census, by_real_place
 from ..reasons import reason
 
 _OF_VOC = {  # and COCO's spelling
@@ -151,6 +151,12 @@ def with_names_in_tables(results: Mapping[str, Any], of: Any, options: Mapping[s
 def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
     """Class names by id, including the id for unknown."""
     return {unknown: UNKNOWN, **classes}
+
+
+def others_of(files: Iterable[Path], own: Iterable[Path | None]) -> list[Path]:
+    """The files that are none of a data set's own, each once, sorted."""
+    there = by_real_place(files)
+    return sorted(there[place] for place in there.keys() - by_real_place(filter(None, own)).keys())
 
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists

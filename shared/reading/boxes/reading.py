@@ -334,23 +334,12 @@ def guessed_options(
     unknown = unknown if unknown_class_id is None else [unknown_class_id]
     known = tuple(sorted(predicted - {*unknown, *by_name}))
     words = [classes.get(label, str(label)) for label in known]
-    text = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
+    text = f"Guessed: known classes {some(words)} (predicted by the detector)"
     if unknown and unknown_class_id is None:
         why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
         text += f"; unknown id {unknown[0]} ({why})"
     options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
     return options, f"{text}. Change them under Options, if it was trained on others."
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Write integers as ranges: 0–5, 7."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:

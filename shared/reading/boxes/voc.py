@@ -39,7 +39,6 @@ from ..reading import (
     REPEATED,
     Census,
     LeftOut,
-    by_real_place,
     unused,
 )
 from ..reasons import reason
@@ -57,6 +56,7 @@ from .dataset import (
     ids_of_names,
     listed_images,
     means_unknown,
+    others_of,
     predicted_boxes,
     similar_image,
     split_by_image,
@@ -93,8 +93,8 @@ def read_voc(place: Path, content: None, of: Choices) -> Dataset:
         return f"{path}: expected an image of that name in {images}, got none{similar_image(alone[path], pictures)}"
 
     without = unused(LABELS, "without an image", alone, of.leave_out, error)
-    beside = by_real_place([*files_below(folder, None), *files_below(images or folder, None)])
-    others = beside.keys() - by_real_place([*files.values(), *pictures.values()]).keys()
+    beside = [*files_below(folder, None), *files_below(images or folder, None)]
+    others = others_of(beside, [*files.values(), *pictures.values()])
     files = {name: path for name, path in files.items() if str(path) not in alone}
     lists = [voc_list(folder, of.split)] if of.split is not None else []
     lists += [Path(of.image_set)] if of.image_set is not None else []
@@ -112,7 +112,7 @@ def read_voc(place: Path, content: None, of: Choices) -> Dataset:
         REPEATED: [place for page in pages for place in page.repeated],
         (IMAGES, why): [str(path) for name, path in pictures.items() if name not in there],
         (LABELS, f"of images {why}"): [str(path) for name, path in files.items() if name not in there],
-        BESIDE: sorted(str(beside[key]) for key in others),
+        BESIDE: [*map(str, others)],
         **without,
     }
     used = {

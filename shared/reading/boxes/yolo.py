@@ -48,6 +48,7 @@ from .dataset import (
     Detections,
     corners_of,
     ids_of_names,
+    others_of,
     plain_name,
     predicted_boxes,
     similar_image,
@@ -222,11 +223,7 @@ def _dataset(
 
     without = unused(LABELS, "without an image", alone, leave_out, error)
     pictures = [path for path in (*files.images.values(), *files.beyond.values()) if path is not None]
-    beside = by_real_place(files.beside)
-    others = sorted(
-        beside[place]
-        for place in beside.keys() - by_real_place([*pictures, *files.texts.values(), *files.lists]).keys()
-    )
+    others = others_of(files.beside, [*pictures, *files.texts.values(), *files.lists])
     misplaced = [path for path in others if path.suffix.lower() in TXT]
     stems = {plain_name(path.stem) for path in pictures if misplaced}
     for path in misplaced:
@@ -326,8 +323,12 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
 
     Raises ValueError for an image that is there twice, and for two label files of one image.
     """
-    root, entries = _root(data, content), _entries(content, split)
-    places = [_place(data, root, entry) for entry in entries]
+    above = Path(str(content.get("path") or ".").replace("\\", "/"))
+    root = _folder(data, [data.parent / above, Path.cwd() / above], "the folder of path")
+    places = [  # some exporters, which write no path, mean an entry ../valid/images from the root
+        _folder(data, [root / entry, root / entry.removeprefix("../")], "a folder or a list of images")
+        for entry in _entries(content, split)
+    ]
     lists = [place for place in places if not place.is_dir()]
     images = [path for place in places for path in _images(data, root, place)]
     names = [*map(_name, images)]
@@ -385,13 +386,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
     try:
         content = yaml.load(path.read_text(encoding="utf-8-sig"), Loader)
-    except (UnicodeDecodeError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{path}: {reason(error)}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
     except Exception as error:  # a tag such as !!int on another value may raise any error
-        raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
+        is_text = isinstance(error, (UnicodeDecodeError, RecursionError, MemoryError))
+        raise ValueError(f"{path}: {'' if is_text else 'expected YAML, got '}{reason(error)}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
     return content
@@ -402,7 +402,7 @@ def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
     names = content.get("names")
     if isinstance(names, list):
         names = dict(enumerate(names))
-    if not isinstance(names, dict) or not names or not all(map(_is_id, names)):
+    if not isinstance(names, dict) or not names or not all(type(key) is int and key >= 0 for key in names):
         raise ValueError(f"{path}: expected names, as a list or as ids with names, got {names!r}")
     for key, name in names.items():
         if isinstance(name, bool) or not isinstance(name, (str, int, float)):
@@ -411,25 +411,11 @@ def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
     return {key: str(name) for key, name in names.items()}
 
 
-def _is_id(key: Any) -> bool:
-    return isinstance(key, int) and not isinstance(key, bool) and key >= 0
-
-
-def _root(data: Path, content: Mapping[str, Any]) -> Path:
-    named = Path(str(content.get("path") or ".").replace("\\", "/"))
-    places = dict.fromkeys((data.parent / named, Path.cwd() / named))
-    root = next((place for place in places if place.is_dir()), None)
-    if root is None:
-        raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
-    return root
-
-
-def _place(data: Path, root: Path, entry: str) -> Path:
-    # some exporters, which write no path, mean an entry ../valid/images from the root
-    places = [root / entry, root / entry.removeprefix("../")]
+def _folder(data: Path, places: Sequence[Path], expected: str) -> Path:
+    """The first place that exists. Raises ValueError if none does."""
     place = next((place for place in places if place.exists()), None)
     if place is None:
-        raise ValueError(f"{data}: expected a folder or a list of images, got none at {places[0]}")
+        raise ValueError(f"{data}: expected {expected}, got none at {' nor '.join(map(str, dict.fromkeys(places)))}")
     return place
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+import fnmatch
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from ..objects import parse_json
@@ -158,23 +158,14 @@ def layout_of(
         if name not in NAMES:
             raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
         return next((layout for layout in LAYOUTS if layout.name == name), None)
-    # by the folder that may be a category's, and by the first part of the path in it, which no pattern has a star in
-    beginning: dict[tuple[str, str], list[Sequence[str]]] = defaultdict(list)
+    # beginnings of paths in each folder that may be a category's; no pattern has more than three parts
+    beginnings: dict[str, set[str]] = defaultdict(set)
     for parts in (path.split("/") for path in names):
-        beginning["", parts[0]].append(parts)
-        if len(parts) > 1:
-            beginning[parts[0], parts[1]].append(parts[1:])
-    folders = {each for each, _ in beginning}
-
-    def matches(folder: str, mark: str) -> bool:
-        first, *more = mark.split("/")
-        return any(
-            len(parts) > len(more) and all(map(fnmatchcase, parts[1:], more))
-            for parts in beginning.get((folder, first), ())
-        )
+        for category, below in (("", parts), (parts[0], parts[1:])):
+            beginnings[category].update("/".join(below[:end]) for end in range(1, min(len(below), 3) + 1))
 
     def is_of(marks: Iterable[str]) -> bool:
-        return any(all(matches(each, mark) for mark in marks) for each in folders)
+        return any(all(fnmatch.filter(paths, mark) for mark in marks) for paths in beginnings.values())
 
     for layout in LAYOUTS:
         if is_of(layout.marks):
@@ -186,7 +177,7 @@ def layout_of(
                 raise ValueError(f"{folder}: expected {wanted}, got none; --levels image needs none")
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
-    if roots & {first for (_, first), paths in beginning.items() if any(len(parts) > 1 for parts in paths)}:
+    if any(path.partition("/")[0] in roots for paths in beginnings.values() for path in paths if "/" in path):
         raise ValueError(f"{folder}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
     return None
 
