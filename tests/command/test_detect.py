@@ -241,20 +241,14 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*FILES, "--known-classes", "yak"],
         "yak: expected the id or the name of a class, of 0 (cat), 1 (dog), 2 (cow)",
     ),
-    "no such place": (
-        ["--predictions", "x", *FILES[2:], *CLASSES],
-        "x: expected a file or a folder, got none",
-    ),
+    "no such place": (["--predictions", "x", *FILES[2:], *CLASSES], "x: expected a file or a folder, got none"),
     "no such split": ([*FILES, *CLASSES, "--split", "test"], "data.yaml: expected a split 'test', got val"),
     "no such id": ([*FILES, *CLASSES, "--unknown-id", "x"], "'x' is not a valid integer"),
     "an id that is known": (
         [*FILES, *CLASSES, "--unknown-id", "1"],
         "known_classes: expected them without unknown_class",
     ),
-    "no such option": (
-        [*FILES, *CLASSES, "--option", "k=1"],
-        "openset_detection takes known_classes, ",
-    ),
+    "no such option": ([*FILES, *CLASSES, "--option", "k=1"], "openset_detection takes known_classes, "),
     "another format": ([*FILES, *CLASSES, "--option", "box_format=xywh"], "expected other options than box_format"),
     "no such confidence": ([*FILES, *CLASSES, "--conf", "2"], "2.0 is not in the range 0<=x<=1"),
     "another ending": ([*FILES, *CLASSES, "--save", "x.csv"], "x.csv: expected a file ending in .txt or .json"),
