@@ -109,11 +109,10 @@ def write_submission(
             with named(item.file):
                 return _write(draft, item, np.asarray(widen(scores, "map")), thresholds[item.category])
 
-        with progress_bar(total=len(listed), unit=" maps", shown=progress) as bar:
-            for item, (number, after) in zip(listed, read_ahead(write, listed)):
-                before[item.category] += number
-                merged[item.category] += number - after
-                bar.update()
+        numbers = progress_bar(read_ahead(write, listed), total=len(listed), unit=" maps", shown=progress)
+        for item, (number, after) in zip(listed, numbers):
+            before[item.category] += number
+            merged[item.category] += number - after
     return before, merged
 
 

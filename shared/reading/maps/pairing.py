@@ -117,16 +117,14 @@ def list_models(
 ) -> dict[str, AnomalyMaps]:
     """Find the test images of a data set, their masks, and one or more models' maps of them, by the models' names.
 
-    Folders, archives and single files are all read. No file is opened except archives and lists of images, and of a
-    plain folder in which folders may be categories, masks until one without an anomalous pixel is found.
+    No file is opened except archives and lists of images, and of a plain folder in which folders may be categories,
+    masks until one without an anomalous pixel is found.
 
     Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
     names are models, too, unless the data set is in archives of the same names; data, of all categories or of one, or
-    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, the ones to list, by default
-    all; needs_masks, whether an anomalous image without a mask is a problem, which it is not if images alone are judged
-    by the folders of a layout; leave_out, whether files whose names are a problem are left out, with all of their
-    image; limits, of the files.
-    Raises ValueError for unknown places, layouts and categories.
+    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, by default all; needs_masks,
+    whether an anomalous image without a mask is a problem; leave_out, whether files whose names are a problem are left
+    out, with all of their image. Raises ValueError for unknown places, layouts and categories.
     """
     archives = Archives(limits)
     with archives.naming():
@@ -218,9 +216,8 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
     path, or to the only one whose path is an end of its own, or the other way round, without folders such as test and
     ground_truth; others belong to normal images.
 
-    Parameters: tree, the files of the maps; data, as `list_anomaly_images` returns it.
-    Returns the images with their maps, and problems, after those of the data set: images and masks without a map, two
-    maps of one image, maps without an image, files that may be maps of another kind.
+    Problems, after those of the data set, are images and masks without a map, two maps of one image, maps without an
+    image, and files that may be maps of another kind.
     """
     files = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES]
     left_out: dict[Path, str] = {**data.left_out}
