@@ -196,7 +196,7 @@ def test_boxes_in_fractions_give_the_numbers_of_pixels(tmp_path: Path) -> None:
 def test_the_sums_of_the_census_agree(tmp_path: Path) -> None:
     """Of every label file, prediction file and box of theirs, whatever is left out."""
     some = 0
-    for seed in range(150):
+    for seed in range(60):
         rng, root = np.random.default_rng(seed), tmp_path / str(seed)
         files: dict[str, Any] = {}
         for name in "abcde":
@@ -221,4 +221,4 @@ def test_the_sums_of_the_census_agree(tmp_path: Path) -> None:
                 read_boxes(*inputs)
         else:
             assert read_boxes(*inputs).census == census
-    assert some > 20
+    assert some > 10

@@ -316,16 +316,13 @@ DICTS: dict[str, tuple[Any, str]] = {
     "rows": ([[[0, 0, 4, 4, 1]]], r"references\[0\]: expected a dict with boxes, labels, got list"),
     "lengths": ([{**TRUE, "labels": [1, 2]}], r"references\[0\]: expected one length, got 1 boxes, 2 labels"),
     "shapes": ([{**TRUE, "boxes": [[0, 0, 4]]}], r"references\[0\]: expected boxes \(n, 4\), the others \(n,\)"),
-    "words": ([{**TRUE, "labels": ["cat"]}], r"references\[0\]\['labels'\]: expected numbers, got \['cat'\]"),
-    "numbers as words": ([{**TRUE, "labels": ["1"]}], r"references\[0\]\['labels'\]: expected numbers, got \['1'\]"),
-    "an imaginary part": ([{**TRUE, "labels": [1 + 2j]}], r"references\[0\]\['labels'\]: expected numbers, got \[\(1"),
+    "words": ([{**TRUE, "labels": ["cat"]}], r"references\[0\]\['labels'\]: expected numbers, got 'cat'"),
     "no number": ([{**TRUE, "boxes": [[0, 0, float("nan"), 4]]}], r"references\[0\]\['boxes'\]: expected finite"),
     "backwards": ([{**TRUE, "boxes": [[5, 0, 4, 4]]}], r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2, got \[5.0,"),
-    "a large class": ([{**TRUE, "labels": [2**53 + 1]}], r"references\[0\]: expected integer labels of less than 2"),
-    "a flag": ([{**TRUE, "iscrowd": [2]}], r"references\[0\]\['iscrowd'\]: expected 0 or 1, got \[2.0\]$"),
+    "a flag": ([{**TRUE, "iscrowd": [2]}], r"references\[0\]\['iscrowd'\]: expected 0 or 1, got 2$"),
     "no id": ([{**TRUE, "image_id": []}], r"references: expected image_id to be an integer or a string, got \[\]$"),
     "half an id": ([{**TRUE, "image_id": 0.5}], r"references: expected image_id to be an integer or a string, .*0.5$"),
-    "half a class": ([{**TRUE, "labels": [0.5]}], r"references\[0\]: expected integer labels .*, got 0.5"),
+    "half a class": ([{**TRUE, "labels": [0.5]}], r"references\[0\]\['labels'\]: expected integers, got 0.5"),
     "no size": ([{"boxes": [], "class_labels": []}], r"references\[0\]: expected orig_size beside class_labels"),
     "some ids": ([{**TRUE, "image_id": 4}, TRUE], r"references: expected an image_id of its own in each dict, got 1"),
 }
@@ -341,7 +338,7 @@ def test_dicts(name: str) -> None:
 def test_predicted_dicts() -> None:
     dataset = reading.read_dicts([TRUE])
     with pytest.raises(
-        TypeError, match=r"^predictions\[0\]: expected a dict with boxes, scores, labels, got boxes, labels"
+        TypeError, match=r"^predictions\[0\]: expected a dict with boxes, labels, scores, got boxes, labels"
     ):
         reading.read_dict_predictions([TRUE], dataset)
     found = {**TRUE, "scores": [0.5]}
@@ -399,7 +396,7 @@ def test_tensors_of_other_things(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=rf"^{file}: references: expected a list with a dict for each image, got dict"):
         reading.read_references(file)
     torch.save([{**true, "labels": torch.tensor([1j])}], file)
-    with pytest.raises(TypeError, match=rf"^{file}: references\[0\]\['labels'\]: expected numbers, got tensor"):
+    with pytest.raises(TypeError, match=rf"^{file}: references\[0\]\['labels'\]: expected numbers, got complex"):
         reading.read_references(file)
 
 
