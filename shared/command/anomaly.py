@@ -31,7 +31,7 @@ from ..metric.results import Rate, Summary
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems
 from ..reading.maps.pairing import list_models
-from ..suites.anomaly import AnomalyRun, ScoredImage, evaluate_maps, images_table, needs_masks
+from ..suites.anomaly import AnomalyRun, evaluate_maps, images_table, needs_masks
 from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
 from ..suites.intervals import Numbers, numbers_of_runs, with_image_intervals
 from ..written.files import csv_text, write_file
@@ -274,17 +274,13 @@ def _by_category(numbers: Numbers, percent: bool, colour: bool) -> str:
     table = numbers.results["groups"]
     columns = [[quiet("category"), *map(strong, table["group"])], [quiet("images"), *map(str, table["images"])]]
     for key in numbers.keys[:_COLUMNS]:
-        column = [_cell(numbers, key, value, percent) for value in table[key]]
+        share = percent and numbers.results[KINDS][key]["share"]
+        column = [number_text(value, percent=share) for value in table[key]]
         columns.append([quiet(with_arrow(key, numbers.higher(key))), *column])
         if len(columns) > 3 and text_width(aligned([*zip(*columns)])) > width():
             columns.pop()
             break
     return aligned([*zip(*columns)], colour=colour)
-
-
-def _cell(numbers: Numbers, key: str, value: Any, percent: bool) -> str:
-    share = percent and numbers.results[KINDS][key]["share"]
-    return number_text(value, percent=share)
 
 
 def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
@@ -293,20 +289,15 @@ def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
     Parameters: run, of a model with tables; other, the run of another model on the same images, which adds its columns
     and its map. Undefined values, such as the IoU of two empty masks, are left empty.
     """
-    table, files = images_table(run), _files_of(run)
+    table, files = images_table(run), {image.image.key: image for image in run.images}
     places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
     columns = {**table, "map": [run.listed.archives.named(str(files[place].map_file)) for place in places]}
     columns["mask"] = [run.listed.archives.named(";".join(map(str, files[place].image.masks))) for place in places]
     if other:
-        theirs, maps = images_table(other), _files_of(other)
+        theirs, maps = images_table(other), {image.image.key: image for image in other.images}
         at = {row: i for i, row in enumerate(zip(theirs["group"], theirs["image"]))}
         order = [at[row] for row in zip(table["group"], table["image"])]
         own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
         columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
         columns["other_map"] = [other.listed.archives.named(str(maps[place].map_file)) for place in places]
     return csv_text([columns, *zip(*columns.values())])
-
-
-def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:
-    """The images of a run, by category and name."""
-    return {image.image.key: image for image in run.images}

@@ -18,7 +18,7 @@ from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
-from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown
+from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown, spelled_as_one
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census
@@ -111,10 +111,10 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     report: Path | None = arguments["report"]
     form = form_of(arguments["form"], arguments["percent"])
     run = from_files if arguments["model"] is None else from_model
-    references = places_of_references(arguments)
+    references = _places_of_references(arguments)
     for path in save:
         check_ending(path)
-    check_outputs(save, lambda: files_read(arguments, references))
+    check_outputs(save, lambda: _files_read(arguments, references))
     if report is not None:
         check_folder(nearest_folder(report))
         if report.is_dir():
@@ -127,86 +127,58 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         warn(f"left out: {text}")
         results |= {LEFT_OUT: text, **census_record(census)}
     for each in both:
-        warn_of_unnamed(each, known, options)
-        warn_of_confidences(each, options.get("conf_threshold", 0.0))
+        _warn_of_boxes(each, known, options)
     if other is not None:
         limits = {name: arguments[name] for name in ("standard", "max_detections")}
         results["other"] = evaluate_detections(other, known, progress=True, **limits, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
-    first = arguments["model"] or place_text(arguments["predictions"])
-    second = place_text(arguments["compare"]) if arguments["compare"] else None
+    places = [arguments["model"] or _place_text(arguments["predictions"])]
+    places += [_place_text(arguments["compare"])] if arguments["compare"] else []
+    names = [*model_names(*places)] if len(places) > 1 else places
     if report is not None:
-        names, data = _short_names([first, *filter(None, [second])]), place_text(references)
-        drawn = partial(write_report, detections, results, report, known, other=other, names=names, data=data)
-        writes.append(partial(drawn, progress=True, **options))
-    level = options.get("confidence_level")
-    text = _text(results, (first, second), level, quick, arguments["percent"]) if form == "text" else as_json(results)
+        drawn = partial(write_report, detections, results, report, known, other=other, names=names)
+        writes.append(partial(drawn, data=_place_text(references), progress=True, **options))
+    level = options.get("confidence_level") or LEVEL
+    text = _text(results, names, level, quick, arguments["percent"]) if form == "text" else as_json(results)
     deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
 
-def _short_names(places: Sequence[str]) -> list[str]:
-    """Name two paths by the last part in which they differ; a single path keeps its name.
-
-    >>> _short_names(["runs/softmax/labels", "runs/energy/labels"])
-    ['softmax', 'energy']
-    """
-    if len(places) < 2:
-        return [*places]
-    parts = zip(*(Path(place).parts[::-1] for place in places))
-    return next(([*several] for several in parts if len({*several}) > 1), [*places])
-
-
-def _text(
-    results: Mapping[str, Any],
-    places: tuple[str, str | None],
-    level: float | None,
-    quick: QuickIntervals,
-    percent: bool,
-) -> str:
+def _text(results: Mapping[str, Any], names: Sequence[str], level: float, quick: QuickIntervals, percent: bool) -> str:
     """The results of one detector, or of two, with a row for each metric and the better detector below.
 
     A single detector has intervals if they are quick; with two, those of the differences say more.
     """
-    first, second = places
     alone = {name: value for name, value in results.items() if name != "comparison"}
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
-    if "comparison" not in results or second is None:
-        openset = results["openset_metrics"]
-        rates = {
-            key: value
-            for key, value in (quick.results or {}).items()
-            if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
-        }
-        alone["openset_metrics"] = {**openset, **rates}
-        return joined(summary(alone, digits=DIGITS, **shown), noted(quick.note, width=width(), colour=has_colour()))
-    names = model_names(first, second)
-    more: dict[str, Any] = {"kinds": results[KINDS], "level": level or LEVEL}
-    return joined(
-        summary(alone, digits=DIGITS, **shown), comparison_text(results["comparison"], names, **more, **shown)
-    )
+    if "comparison" in results:
+        table = comparison_text(results["comparison"], (names[0], names[1]), kinds=results[KINDS], level=level, **shown)
+        return joined(summary(alone, digits=DIGITS, **shown), table)
+    openset = results["openset_metrics"]
+    rates = {
+        key: value
+        for key, value in (quick.results or {}).items()
+        if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
+    }
+    alone["openset_metrics"] = {**openset, **rates}
+    return joined(summary(alone, digits=DIGITS, **shown), noted(quick.note, width=width(), colour=has_colour()))
 
 
-def warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
-    """Warn of a predicted class that is neither in the data set nor "unknown"."""
+def _warn_of_boxes(detections: Detections, known: list[int], options: Mapping[str, Any]) -> None:
+    """Warn of a class that is neither in the data set nor "unknown", and of predictions that are left out."""
     seen = labels_of(detections.predictions) - labels_of(detections.dataset.references)
-    unnamed = sorted(seen - {*known, *detections.dataset.classes, options["unknown_class_id"]})
-    if unnamed:
+    if unnamed := sorted(seen - {*known, *detections.dataset.classes, options["unknown_class_id"]}):
         warn(
             f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
             f" ({options['unknown_class_id']}); it counts as a false known object"
         )
-
-
-def warn_of_confidences(detections: Any, lowest: float) -> None:
-    """Warn of confidences below 0, such as logits, and of predictions that are all left out."""
     confidences = np.concatenate([np.zeros(0), *(boxes["scores"] for boxes in detections.predictions)])
-    negative = np.count_nonzero(confidences < 0)
-    if negative:
-        some = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
-        warn(f"{some}: these predictions are left out; a confidence is from 0 to 1")
+    lowest = options.get("conf_threshold", 0.0)
+    if negative := np.count_nonzero(confidences < 0):
+        numbers = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
+        warn(f"{numbers}: these predictions are left out; a confidence is from 0 to 1")
     elif len(confidences) and confidences.max() < lowest:
         warn(f"all predictions are left out: the highest confidence is {confidences.max():g}, below --conf {lowest:g}")
 
@@ -220,8 +192,7 @@ def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], 
     for one in several:
         aliases |= one.aliases
     if aliases:
-        pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
-        warn(f"classes that COCO and Pascal VOC spell differently count as one: {pairs}")
+        warn(spelled_as_one(aliases))
     unknown = [i for i, name in names.items() if means_unknown(name)]
     unknown += [i for i in classes if i == options["unknown_class_id"] and means_unknown(classes[i])]
     if arguments["unknown_id"] is None and unknown:
@@ -231,7 +202,7 @@ def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], 
         warn(closed_set_note("--unknown-id", "--unknown-below"))
 
 
-def places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
+def _places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
     """The places of the references. Raises UsageError for arguments that exclude each other."""
     data = [arguments["data"]] if arguments["data"] else []
     references = [*arguments["references"]] or data
@@ -246,25 +217,23 @@ def places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
         raise click.UsageError("expected --data data.yaml with --model")
     for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
         if arguments[name]:
-            raise click.UsageError(
-                f"expected no --{name.replace('_', '-')} with --model, got {place_text(arguments[name])}"
-            )
+            flag, came = name.replace("_", "-"), _place_text(arguments[name])
+            raise click.UsageError(f"expected no --{flag} with --model, got {came}")
     return data
 
 
-def place_text(places: str | Sequence[str]) -> str:
+def _place_text(places: str | Sequence[str]) -> str:
     """The places of an input in words.
 
-    >>> place_text("runs"), place_text(["a.txt", "b.txt", "c.txt"])
+    >>> _place_text("runs"), _place_text(["a.txt", "b.txt", "c.txt"])
     ('runs', 'a.txt and 2 more')
     """
     return some([places] if isinstance(places, str) else places, 1)
 
 
-def files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:
+def _files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iterator[Path]:
     """The input files with the suffix of an output."""
-    yield from map(Path, _words(arguments["names"]))
-    yield from map(Path, filter(None, [arguments["image_set"]]))
+    yield from map(Path, [*_words(arguments["names"]), *filter(None, [arguments["image_set"]])])
     for place in (*arguments["predictions"], *arguments["compare"], *references):
         yield from texts_read(place, arguments["split"] or "val")
 
@@ -284,10 +253,10 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str], summaris
         score_field=arguments["score_field"],
         leave_out=arguments["leave_out"],
     )
-    both = [*reading.detections.values()]
-    classes = reading.classes
+    both, classes = [*reading.detections.values()], reading.classes
+    own = next((one.unknown_class_id for one in both if one.unknown_class_id is not None), None)
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
-    if any(one.unknown_class_id is not None for one in both):
+    if own is not None:
         options["unknown_class_id"] = None  # it may be another class of the data set
     options = class_options({**options, "known_classes": known}, *both)
     known = options.pop("known_classes")
@@ -295,8 +264,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str], summaris
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
     results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
     _warn_of_names(arguments, both, options)
-    own = next((one.unknown_class_id for one in reading.detections.values() if one.unknown_class_id is not None), -1)
-    if arguments["unknown_id"] is None and not names and own != -1 and own not in classes:
+    if arguments["unknown_id"] is None and not names and own not in (None, -1, *classes):
         warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
     if both[0].dataset.relative:
         warn(RELATIVE)

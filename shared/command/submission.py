@@ -8,7 +8,9 @@ anomaly_images_thresholded/<object>/test_private/000_regular.png       pixels ab
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,16 +56,6 @@ compared with the threshold before they are rounded. The folder is written whole
 """
 
 
-class Merged(NamedTuple):
-    """The numbers of distinct scores of an object, summed over its maps.
-
-    before, after: before and after rounding to float16
-    """
-
-    before: int
-    after: int
-
-
 class _Map(NamedTuple):
     """A map to submit: its object, its path in the folder without the suffix, and its file."""
 
@@ -79,70 +71,67 @@ class _Map(NamedTuple):
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of the data set, to check names and sizes.")
 def submission(maps: Path, thresholds: str, out: Path, data: Path | None) -> None:
     """Write a submission of MVTec AD 2; see `_HELP`."""
-    merged = write_submission(maps, fitted_thresholds("pixel_threshold", thresholds), out, data=data, progress=True)
-    results = {
-        "folder": str(out),
-        "objects": {
-            "object": [*merged],
-            "distinct_scores": [each.before for each in merged.values()],
-            "merged_by_float16": [each.before - each.after for each in merged.values()],
-        },
-    }
-    deliver(_text(merged, out) if on_terminal() else as_json(results))
-
-
-def _text(merged: dict[str, Merged], out: Path) -> str:
-    before, after = (sum(column) for column in zip(*merged.values()))
-    lines = [
-        f"{name:11}  {each.before - each.after:,} of {each.before:,} distinct scores merged by float16"
-        for name, each in merged.items()
-    ]
-    return "\n".join([*lines, "", f"{out}: {before - after:,} of {before:,} in all, counted map by map"])
+    before, merged = write_submission(
+        maps, fitted_thresholds("pixel_threshold", thresholds), out, data=data, progress=True
+    )
+    objects = {"object": [*COUNTS], "distinct_scores": [before[name] for name in COUNTS]}
+    objects["merged_by_float16"] = [merged[name] for name in COUNTS]
+    lines = [f"{name:11}  {merged[name]:,} of {before[name]:,} distinct scores merged by float16" for name in COUNTS]
+    lines += ["", f"{out}: {merged.total():,} of {before.total():,} in all, counted map by map"]
+    deliver("\n".join(lines) if on_terminal() else as_json({"folder": str(out), "objects": objects}))
 
 
 def write_submission(
-    maps: str | Path,
-    thresholds: Mapping[str, float],
-    out: str | Path,
-    *,
-    data: str | Path | None = None,
-    progress: bool = False,
-) -> dict[str, Merged]:
+    maps: Path, thresholds: Mapping[str, float], out: Path, *, data: Path | None = None, progress: bool = False
+) -> tuple[Counter[str], Counter[str]]:
     """Write the folder of a submission, whole or not at all: each map in float16, and its pixels > threshold.
 
-    Scores are compared with the threshold before they are rounded.
-
-    Parameters: maps, a folder with <object>/test_private/NNN_regular and <object>/test_private_mixed/NNN_mixed of all
-    eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that does not exist
-    yet; data, the folder of the data set, with images to check names and sizes against; without it, the maps of an
-    object must be of one size; progress, whether to show a bar on a terminal.
-    Returns the numbers of distinct scores by object, before and after rounding.
+    Parameters: see `_HELP`; thresholds, by object; data, the folder of the data set, with images to check names and
+    sizes against; without it, the maps of an object must be of one size; progress, whether to show a bar on a terminal.
+    Returns the number of distinct scores of each object, and of those that float16 merges, summed over its maps.
     Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are
     NaN or infinite, also after rounding, and objects without a threshold; OSError if a file cannot be written.
     """
-    listed = _listed(Path(maps))
+    listed = _listed(maps)
     for category in COUNTS:
         if category not in thresholds:
             raise ValueError(f"thresholds: expected one for {category!r}, got thresholds for {', '.join(thresholds)}")
-    sizes = _Sizes(Path(maps), None if data is None else Path(data), listed)
-    merged = dict.fromkeys(COUNTS, Merged(0, 0))
-    with whole_folder(Path(out)) as draft:
+    models = _models_of_size(listed, data)
+    shape_of = cache(lambda path: read_map(path).shape if data is None else image_size(path)[::-1])
+    before, merged = Counter[str](), Counter[str]()
+    with whole_folder(out) as draft:
 
-        def write(item: _Map) -> Merged:
-            score_map = read_map(item.file)
-            sizes.check(item, score_map.shape)
+        def write(item: _Map) -> tuple[int, int]:
+            scores, model = read_map(item.file), models[item.place]
+            if scores.shape != shape_of(model):
+                wanted, got = size_text(shape_of(model)), size_text(scores.shape)
+                raise ValueError(f"{item.file}: expected {wanted} pixels as {model}, got {got}")
             with named(item.file):
-                return _write(draft, item, np.asarray(widen(score_map, "map")), thresholds[item.category])
+                return _write(draft, item, np.asarray(widen(scores, "map")), thresholds[item.category])
 
-        with progress_bar(total=len(listed), unit=" maps", shown=progress) as bar:
-            for item, counts in zip(listed, read_ahead(write, listed)):
-                so_far = merged[item.category]
-                merged[item.category] = Merged(so_far.before + counts.before, so_far.after + counts.after)
-                bar.update()
-    return merged
+        numbers = progress_bar(read_ahead(write, listed), total=len(listed), unit=" maps", shown=progress)
+        for item, (number, after) in zip(listed, numbers):
+            before[item.category] += number
+            merged[item.category] += number - after
+    return before, merged
 
 
-def _write(draft: Path, item: _Map, scores: np.ndarray, threshold: float) -> Merged:
+def _models_of_size(listed: list[_Map], data: Path | None) -> dict[str, Path]:
+    """The file that a map must agree with in size, by its place: its image, or the first map of its object."""
+    if data is None:
+        first = {item.category: item.file for item in reversed(listed)}
+        return {item.place: first[item.category] for item in listed}
+    folders = [data / category / split for category in COUNTS for split in SPLITS]
+    pictures = [path for folder in folders for path in files_below(folder, PICTURES)]
+    images = {path.relative_to(data).with_suffix("").as_posix(): path for path in pictures}
+    for item in listed:
+        if item.place not in images:
+            raise ValueError(f"{item.file}: expected an image {item.place} in {data}, got none")
+    return images
+
+
+def _write(draft: Path, item: _Map, scores: np.ndarray, threshold: float) -> tuple[int, int]:
+    """Write both files of a map. Returns the numbers of its distinct scores, before and after rounding."""
     with extra("anomaly"):
         import tifffile
         from PIL import Image
@@ -162,7 +151,7 @@ def _write(draft: Path, item: _Map, scores: np.ndarray, threshold: float) -> Mer
     # in float64: a float32 score must not round the threshold to its own precision
     pixels_above = np.where(scores > np.float64(threshold), 255, 0).astype(np.uint8)
     Image.fromarray(pixels_above).save(f"{places[1]}.png")
-    return Merged(len(np.unique(scores)), len(np.unique(rounded)))
+    return len(np.unique(scores)), len(np.unique(rounded))
 
 
 def _listed(maps: Path) -> list[_Map]:
@@ -188,33 +177,3 @@ def _listed(maps: Path) -> list[_Map]:
             if number != count:
                 raise ValueError(f"{maps / category / split}: expected {count} maps, got {number}")
     return [*by_place.values()]
-
-
-class _Sizes:
-    """The sizes required of maps: of the images, or without a data set of the object's first map."""
-
-    def __init__(self, maps: Path, data: Path | None, listed: list[_Map]) -> None:
-        self.images: dict[str, Path] = {}
-        self.first = {item.category: item.file for item in reversed(listed)}
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        if data is None:
-            self.shapes = {category: read_map(path).shape for category, path in self.first.items()}
-            return
-        for category in COUNTS:
-            for split in SPLITS:
-                for path in files_below(data / category / split, PICTURES):
-                    self.images[path.relative_to(data).with_suffix("").as_posix()] = path
-        for item in listed:
-            if item.place not in self.images:
-                raise ValueError(f"{item.file}: expected an image {item.place} in {data}, got none")
-
-    def check(self, item: _Map, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a map of another size."""
-        if self.images:
-            told_by = self.images[item.place]
-            width, height = image_size(told_by)
-            wanted: tuple[int, ...] = (height, width)
-        else:
-            told_by, wanted = self.first[item.category], self.shapes[item.category]
-        if shape != wanted:
-            raise ValueError(f"{item.file}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(shape)}")

@@ -99,7 +99,8 @@ class OpenSetDetection(Rules):
     @property
     def bytes_per_second(self) -> int:
         """As of `Metric`; a resample of "ow-dln" only weights counts of images, which are matched once."""
-        return 1 << 30 if self.protocol == "ow-dln" else super().bytes_per_second
+        # 1,000 resamples of 5,000 images with 100 boxes each, 43 MB, take half a second
+        return 1 << 36 if self.protocol == "ow-dln" else super().bytes_per_second
 
     def reduce(self, predictions: Any, references: Any) -> DetectionState:
         """Check the boxes of a batch of images and lay them out in two tables.

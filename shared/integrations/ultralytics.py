@@ -15,7 +15,7 @@ import numpy as np
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.summaries import save_results
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
-from ..reading.boxes.yolo import read_yolo_data
+from ..reading.boxes.reading import read_references
 from ..reading.progress import progress_bar
 from ..suites.detection import DEFAULT_CONF, Results, Summarise, class_options, evaluate_detections
 
@@ -72,7 +72,7 @@ class OpenSetValidator:
         a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
         metrics do.
         """
-        dataset = read_yolo_data(self.data, split)
+        dataset = read_references(self.data, split=split)
         known = class_ids(self.known_classes, dataset.classes)
         model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))

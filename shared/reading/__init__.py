@@ -3,12 +3,9 @@
 `read_detections` reads boxes of any format, and returns them as x1, y1, x2, y2 in pixels.
 """
 
-from .boxes.coco import read_coco, read_coco_results
 from .boxes.dataset import Dataset, Detections, class_ids, rename_classes
 from .boxes.dicts import read_dict_predictions, read_dicts
 from .boxes.reading import read_boxes, read_detections, read_names, read_references
-from .boxes.voc import read_voc
-from .boxes.yolo import read_yolo, read_yolo_data, read_yolo_predictions
 from .maps.maps import read_maps
 from .read import read
 from .reading import Reading
@@ -22,8 +19,6 @@ __all__ = [
     "class_ids",
     "read",
     "read_boxes",
-    "read_coco",
-    "read_coco_results",
     "read_detections",
     "read_dict_predictions",
     "read_dicts",
@@ -31,10 +26,6 @@ __all__ = [
     "read_names",
     "read_references",
     "read_scores",
-    "read_voc",
-    "read_yolo",
-    "read_yolo_data",
-    "read_yolo_predictions",
     "rename_classes",
     "score_files",
 ]

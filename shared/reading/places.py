@@ -292,20 +292,15 @@ def find_images(folder: str | Path) -> dict[str, Path]:
     return files_by_name(Path(folder), IMAGE_SUFFIXES, "image", "images")
 
 
-def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path:
-    """The folder of the images in a layout: …/labels/val → …/images/val; the labels' own folder if it has images.
-
-    Raises ValueError if there is no such folder.
-    """
+def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path | None:
+    """The folder of the images by the layout, …/labels/val → …/images/val, or the labels' own; None without images."""
     parts = labels.absolute().parts
     if folder in parts:
         last = len(parts) - 1 - parts[::-1].index(folder)
         beside = Path(*parts[:last], images, *parts[last + 1 :])
         if beside.is_dir():
             return beside
-    if files_in(labels, IMAGE_SUFFIXES):
-        return labels
-    raise ValueError(f"{labels}: expected its images in a folder {images!r} in place of {folder!r}; say where they are")
+    return labels if files_below(labels, IMAGE_SUFFIXES) else None
 
 
 def checked_size(path: Path | None, stated: Size | None, where: object) -> Size | None:

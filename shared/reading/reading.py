@@ -6,7 +6,7 @@ Everything that is there is used, or is left out for a reason.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
@@ -97,19 +97,19 @@ def _counted(count: int, kind: str) -> str:
     return f"{count:,} {one if count == 1 else kind}"
 
 
-def unused(kind: str, reason: str, errors: Mapping[str, str], leave_out: bool) -> LeftOut:
-    """List what cannot be used, as a part of a census; `errors` says what is wrong, by the name of each thing.
+def unused(kind: str, reason: str, names: Collection[str], leave_out: bool, error: Callable[[str], str]) -> LeftOut:
+    """List what cannot be used, as a part of a census; `error` says what is wrong with a thing of that name.
 
-    Raises LeftOutError with the first error and the cure, unless things may be left out.
+    Raises LeftOutError for the first, with the cure, unless things may be left out.
 
-    >>> unused("label files", "without an image", {"a.txt": "a.txt: expected an image"}, leave_out=True)
+    >>> unused("label files", "without an image", ["a.txt"], True, lambda name: f"{name}: expected an image")
     {('label files', 'without an image'): ['a.txt']}
     """
-    if errors and not leave_out:
-        what = f"out {_counted(len(errors), kind)}" if len(errors) > 1 else "it out"
-        first = next(iter(errors.values()))
-        raise LeftOutError(f"{first}; to leave {what}, use leave_out=True, the command's --leave-out", len(errors))
-    return {(kind, reason): [*errors]}
+    if names and not leave_out:
+        what = f"out {_counted(len(names), kind)}" if len(names) > 1 else "it out"
+        text = error(next(iter(names)))
+        raise LeftOutError(f"{text}; to leave {what}, use leave_out=True, the command's --leave-out", len(names))
+    return {(kind, reason): [*names]}
 
 
 def by_real_place(paths: Iterable[Path]) -> dict[str, Path]:

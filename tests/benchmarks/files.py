@@ -69,24 +69,24 @@ def works() -> Iterator[Callable[[], Work]]:
         instances, results = folder / "instances.json", folder / "results.json"
         table: dict[str, tuple[Call, str, Call]] = {
             f"COCO annotations, {IMAGES:,} × {TRUE} boxes": (
-                lambda: reading.read_coco(instances),
+                lambda: reading.read_references(instances),
                 "pycocotools COCO",
                 lambda: by_pycocotools(instances),
             ),
-            f"COCO results, {IMAGES:,} × {FOUND} boxes": (
-                lambda: reading.read_coco_results(results, data.dataset),
+            f"COCO annotations and results, {IMAGES:,} × {FOUND} boxes": (
+                lambda: reading.read_detections(results, instances),
                 "pycocotools COCO and loadRes",
                 lambda: by_pycocotools(instances, results),
             ),
             f"YOLO labels, {IMAGES:,} × {TRUE} boxes, and sizes of the images": (
-                lambda: reading.read_yolo(folder / "labels"),
+                lambda: reading.read_references(folder / "labels"),
                 "lines as Ultralytics reads them, no sizes",
                 lambda: as_ultralytics(folder / "labels"),
             ),
-            f"YOLO predictions, {IMAGES:,} × {FOUND} boxes": (
-                lambda: reading.read_yolo_predictions(folder / "found", data.dataset),
-                "lines as Ultralytics reads them",
-                lambda: as_ultralytics(folder / "found"),
+            f"YOLO labels and predictions, {IMAGES:,} × {FOUND} boxes": (
+                lambda: reading.read_detections(folder / "found", folder / "labels"),
+                "lines as Ultralytics reads them, no sizes",
+                lambda: (as_ultralytics(folder / "labels"), as_ultralytics(folder / "found")),
             ),
         }
         for work, (ours, peer, theirs) in table.items():

@@ -9,14 +9,13 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from openworld_metrics import OpenSetDetection, compare, suites, written
-from openworld_metrics.command import cli
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.faces import summaries
 from openworld_metrics.metric.numbers import DIGITS
@@ -24,10 +23,10 @@ from openworld_metrics.metric.signature import differing
 from openworld_metrics.reading import Detections
 from openworld_metrics.suites.detection import Results
 from tests.command.terminal import on_terminal
+from tests.conftest import Run
 from tests.detection import scenes
 from tests.suites.fake import FakeModel
 
-Run = Callable[..., tuple[int, str, str]]
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]
 CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]
 
@@ -42,15 +41,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detections:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["openworld-metrics", "detect", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = capfd.readouterr()
-        return int(exit_.value.code or 0), output, errors
-
-    return run_command
+def run(run: Run) -> Run:
+    return partial(run, "detect")
 
 
 def expected(made: Detections, **options: object) -> Results:
@@ -96,9 +88,7 @@ def test_a_fitted_threshold(made: Detections, run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "words", [["0", "1", "2"], ["0,1,2"], ["cat", "dog", "cow"], ["cat,1", "cow"], ["0", "--known-classes", "1", "2"]]
-)
+@pytest.mark.parametrize("words", [["0", "1", "2"], ["cat,1", "cow"], ["0", "--known-classes", "1", "2"]])
 def test_lists_of_classes(words: list[str], made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", *words, "--unknown-id", "999", "--no-standard")
     assert (code, errors) == (0, "")
@@ -245,51 +235,25 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
     "no such class": (
         [*FILES, "--known-classes", "yak"],
-        "yak: expected an id or the name of a class, of cat, dog, cow",
+        "yak: expected the id or the name of a class, of 0 (cat), 1 (dog), 2 (cow)",
     ),
-    "no such place": (
-        ["--predictions", "x", *FILES[2:], *CLASSES],
-        "x: expected a file or a folder, got none",
-    ),
+    "no such place": (["--predictions", "x", *FILES[2:], *CLASSES], "x: expected a file or a folder, got none"),
     "no such split": ([*FILES, *CLASSES, "--split", "test"], "data.yaml: expected a split 'test', got val"),
     "no such id": ([*FILES, *CLASSES, "--unknown-id", "x"], "'x' is not a valid integer"),
-    "no such protocol": ([*FILES, *CLASSES, "--protocol", "voc"], "protocol: expected"),
     "an id that is known": (
         [*FILES, *CLASSES, "--unknown-id", "1"],
         "known_classes: expected them without unknown_class",
     ),
-    "no such option": (
-        [*FILES, *CLASSES, "--option", "k=1"],
-        "openset_detection takes known_classes, ",
-    ),
+    "no such option": ([*FILES, *CLASSES, "--option", "k=1"], "openset_detection takes known_classes, "),
     "another format": ([*FILES, *CLASSES, "--option", "box_format=xywh"], "expected other options than box_format"),
-    "an option of evaluate": ([*FILES, *CLASSES, "--option", "num_process=2"], "got 'num_process'"),
     "no such confidence": ([*FILES, *CLASSES, "--conf", "2"], "2.0 is not in the range 0<=x<=1"),
     "another ending": ([*FILES, *CLASSES, "--save", "x.csv"], "x.csv: expected a file ending in .txt or .json"),
     "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "no/such: No such file or directory"),
     "a folder in place of a page": ([*FILES, *CLASSES, "--report", "odd"], "odd/index.html: Is a directory"),
     "a report in a file": ([*FILES, *CLASSES, "--report", "data.yaml/x"], "data.yaml: Not a directory"),
-    "what is read to save to": (
-        [*FILES, *CLASSES, "--save", "predictions/0001.txt"],
-        "0001.txt: expected another file",
-    ),
-    "labels to save to": ([*FILES, *CLASSES, "--save", "labels/val/0001.txt"], "0001.txt: expected another file to"),
-    "a link to labels": ([*FILES, *CLASSES, "--save", "link.txt"], "link.txt: expected another file to write to, got"),
-    "names to save to": (
-        [*FILES, *CLASSES, "--names", "names.txt", "--save", "names.txt"],
-        "names.txt: expected another file to write to, got one that is read",
-    ),
-    "a list to save to": (
-        [*FILES[:3], "list.yaml", *CLASSES, "--save", "list.txt"],
-        "list.txt: expected another file to write to, got one that is read",
-    ),
-    "folders to save to": (
-        [*FILES[:3], "labels", *CLASSES, "--save", "labels/val/0001.txt"],
-        "0001.txt: expected another file to write to, got one that is read",
-    ),
-    "annotations to save to": (
-        [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
-        "coco.json: expected another file to write to, got one that is read",
+    "a model compared": (
+        ["--model", "m.pt", *FILES[2:], *CLASSES, "--compare", "o"],
+        "expected no --compare with --model",
     ),
     "a report of boxes that touch": (
         [*FILES, *CLASSES, "--report", "report", "--iou-threshold", "0.05"],
@@ -309,34 +273,52 @@ WRONG: dict[str, tuple[list[str], str]] = {
 }
 
 
-@pytest.mark.usefixtures("made")
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_one_line(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def others(made: Detections, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files beside the data set that flags may name."""
     monkeypatch.setitem(sys.modules, "ultralytics", None)
-    Path("images/val").rename("images/bad") if name == "a bad line" else None
-    Path("labels/bad").mkdir()
+    for folder in ("images/bad", "labels/bad", "odd/index.html"):
+        Path(folder).mkdir(parents=True)
+    Path("images/bad/0000.png").write_bytes(Path("images/val/0000.png").read_bytes())
     Path("labels/bad/0000.txt").write_text("0 .5 .5 .5 .5\nx\n")
     Path("bad.yaml").write_text("val: images/bad\nnames: [cat]")
-    Path("odd/index.html").mkdir(parents=True)
     Path("link.txt").symlink_to("labels/val/0001.txt")
-    Path("labels/val/0001.txt").touch()
-    Path("predictions/0001.txt").touch()
+    for path in ("labels/val/0001.txt", "predictions/0001.txt"):
+        Path(path).touch()
     Path("names.txt").write_text("cat")
     Path("list.yaml").write_text("val: list.txt\nnames: [cat]")
     Path("list.txt").write_text("images/val/0001.png")
     Path("coco.json").write_text("{}")
+
+
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_one_line(name: str, run: Run) -> None:
     arguments, words = WRONG[name]
     code, output, errors = run(*arguments)
-    assert (code, output) == (2, "")
-    assert errors.count("\n") == 1
+    assert (code, output, errors.count("\n")) == (2, "", 1)
     assert errors.startswith("openworld-metrics: ")
     assert words in errors
 
 
-def test_an_earlier_result_is_no_input(made: Detections, run: Run) -> None:
-    for _ in range(2):
-        code, output, errors = run(*FILES, *CLASSES, "--save", "x.txt", "--save", "x.json", "--report", "a/b")
-        assert (code, json.loads(output), errors) == (0, expected(made), "")
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize(
+    ("references", "file"),
+    [
+        ("data.yaml", "predictions/0001.txt"),
+        ("data.yaml", "labels/val/0001.txt"),
+        ("data.yaml", "link.txt"),
+        ("list.yaml", "list.txt"),
+        ("labels", "labels/val/0001.txt"),
+        ("coco.json", "coco.json"),
+        ("data.yaml", "names.txt"),
+    ],
+)
+def test_what_is_read_is_not_written_to(references: str, file: str, run: Run) -> None:
+    names = ["--names", "names.txt"] if file == "names.txt" else []
+    code, output, errors = run(*FILES[:3], references, *CLASSES, *names, "--save", file)
+    assert (code, output) == (2, "")
+    assert errors == f"openworld-metrics: {file}: expected another file to write to, got one that is read\n"
 
 
 def test_results_are_printed_though_they_cannot_be_saved(
@@ -369,7 +351,8 @@ def test_a_report_among_the_images_leaves_them_as_they_are(made: Detections, run
 
 
 def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
-    printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
+    arguments = ["detect", *FILES, *CLASSES, "--report", "report", "--save", "x.json"]
+    printed = on_terminal(arguments, tmp_path).replace("\r\n", "\n")
     uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
     results = expected(made, confidence_level=0.95)
     assert f"{summaries.summary(results, digits=DIGITS, width=80)}\n\n95 % intervals: 1,000 resamples\n" in uncoloured
@@ -378,13 +361,9 @@ def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     assert "100%" in printed
     assert re.search(r"\r +\r", printed)  # the bar went when it was done
     assert printed.rstrip().endswith("report: report/index.html")
-
-
-def test_intervals_for_people_are_not_saved(made: Detections, tmp_path: Path) -> None:
-    printed = on_terminal(["detect", *FILES, *CLASSES, "--save", "x.json"], tmp_path, NO_COLOR="1")
-    assert re.search(r"U-Recall +\d\.\d{3}  \[\d\.\d{3}, \d\.\d{3}\]  share of", printed)
-    assert max(map(len, printed.rpartition("\r")[2].splitlines())) <= 80
-    assert json.loads((tmp_path / "x.json").read_text()) == expected(made)
+    assert re.search(r"U-Recall +\d\.\d{3}  \[\d\.\d{3}, \d\.\d{3}\]  share of", uncoloured)
+    assert max(map(len, uncoloured.rpartition("\r")[2].splitlines())) <= 80
+    assert json.loads((tmp_path / "x.json").read_text()) == expected(made)  # without automatic intervals
 
 
 def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path: Path) -> None:
@@ -395,12 +374,6 @@ def test_no_intervals_where_a_resample_lacks_a_recall(made: Detections, tmp_path
     printed = on_terminal(["detect", *FILES, *CLASSES, *flags], tmp_path, NO_COLOR="1").replace("\r\n", "\n")
     assert summaries.summary(results, digits=DIGITS, width=80) in printed
     assert "intervals" not in printed
-
-
-def test_help(run: Run) -> None:
-    code, output, _ = run("--help")
-    assert code == 0
-    assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "boxes match at this IoU"))
 
 
 def test_what_is_left_out(made: Detections, tmp_path: Path, run: Run) -> None:
@@ -445,17 +418,6 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
         " aeroplane\n"
         "openworld-metrics: warning: left out: 1 label file of images not in set.txt (Annotations/d.xml)\n"
     )
-    (tmp_path / "set.txt").write_text("b\n")
-    assert run(*where, "--image-set", "set.txt")[::2] == (
-        2,
-        "openworld-metrics: results/airplane.txt: expected the name of a class of the references, or unknown, got"
-        " 'airplane'; name all classes with --names\n",
-    )
-    assert run(*where, "--image-set", "set.txt", "--names", "aeroplane", "yak", "cat")[::2] == (
-        2,
-        "openworld-metrics: results/airplane.txt:1: expected an image of the references, got 'a'; to leave it"
-        " out, use leave_out=True, the command's --leave-out\n",
-    )
     code, _, errors = run(*where, "--image-set", "set.txt", "--save", "set.txt")
     assert (code, errors) == (
         2,
@@ -489,20 +451,6 @@ def test_two_detectors(made: Detections, run: Run) -> None:
     assert "<b>predictions is better</b>" in page
     bars = re.findall(r"(\w+) objects, (predictions|other): found", page)
     assert bars == [(side, name) for side in ("unknown", "known") for name in ("predictions", "other")]
-
-
-WRONG_PAIRS = {
-    "no such folder": (["--compare", "nowhere"], "nowhere: expected a file or a folder, got none"),
-    "a model": (["--model", "m.pt", "--data", "data.yaml", "--compare", "other"], "expected no --compare with --model"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_PAIRS)
-def test_wrong_pairs(name: str, made: Detections, run: Run) -> None:
-    arguments, message = WRONG_PAIRS[name]
-    code, output, errors = run(*([] if "--model" in arguments else FILES), *CLASSES, *arguments)
-    assert (code, output, errors.count("\n")) == (2, "", 1)
-    assert message in errors
 
 
 @pytest.mark.parametrize("protocol", [[], ["--protocol", "owod", "--recall-level", "none"]], ids=["ow-dln", "owod"])

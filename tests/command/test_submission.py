@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,10 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.command import cli, submission
+from openworld_metrics.command import submission
 from openworld_metrics.reading.maps.planes import read_map
+from tests.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 FEW = {name: count % 4 + 1 for name, count in submission.COUNTS.items()}
 PLACES = [
     f"{name}/{split}/{i:03}_{kind}"
@@ -49,16 +49,8 @@ def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*more: str) -> tuple[int, str, str]:
-        arguments = ["submission", "--maps", "maps", "--thresholds", "t.json", "--out", "out", *more]
-        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = capfd.readouterr()
-        return int(exit_.value.code or 0), output, errors
-
-    return run_command
+def run(run: Run) -> Run:
+    return partial(run, "submission", "--maps", "maps", "--thresholds", "t.json", "--out", "out")
 
 
 def test_both_folders_against_a_plain_loop(maps: Path, run: Run) -> None:

@@ -6,8 +6,7 @@ nor wrong. Category ids are class ids. Entries are read as columns, about as fas
 
 from __future__ import annotations
 
-import io
-import json
+import reprlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,46 +17,43 @@ from typing import Any
 
 import numpy as np
 
-from ..objects import loads, no_collection
-from ..places import IMAGE_SUFFIXES, Size, checked_size, files_below, without_suffix
-from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, by_real_place, unused
-from ..reasons import reason
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..objects import no_collection
+from ..places import IMAGE_SUFFIXES, Size, checked_size, files_below, places_by_end, without_suffix
+from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, unused
 from .dataset import (
     OF_OTHERS,
+    Choices,
     Dataset,
     Detections,
-    find_image,
     ids_of_names,
+    labels_of,
+    others_of,
     places_by_id,
     predicted_boxes,
     split_by_image,
     true_boxes,
 )
 
-# errors raised by values of an unexpected type
-_WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
+_END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
+_WRONG = (TypeError, LookupError, OverflowError)  # of values of an unexpected type
 
 
-def read_coco(annotations: str | Path, images: str | Path | None = None, *, content: Any = None) -> Dataset:
-    """Read the annotations of a data set in COCO's format ("instances").
+def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
+    """The annotations of a data set in COCO's format ("instances"), in the order of the file.
 
-    Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
-    image files, needed only to draw them or if the file has no sizes; content, that of the file, if it has been read.
-
-    Returns the images in the order of the file. Raises ValueError, with the file and the index of the entry, for
-    malformed entries, for annotations of unknown images or categories, and for ids that occur twice.
+    The choice `images` is needed only to draw the images, or if the file has no sizes. Raises ValueError, with the file
+    and the index of the entry, for malformed entries, unknown images or categories, and ids that occur twice.
     """
-    path = Path(annotations)
     with no_collection():
-        content = read_json(path) if content is None else content
         if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("images", "categories")):
             raise ValueError(f"{path}: expected an object with images, annotations and categories")
         places = _ids(content["images"], f"{path}: images")
-        classes = coco_classes(content["categories"], str(path))
+        classes = coco_classes(content["categories"], path)
         entries = content.get("annotations")
         if not isinstance(entries, list):
             raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
-        table = Entries(entries, f"{path}: annotations", places)
+        table = _Entries(entries, f"{path}: annotations", places)
         labels = table.integers("category_id")
         if classes:
             table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
@@ -67,14 +63,13 @@ def read_coco(annotations: str | Path, images: str | Path | None = None, *, cont
     columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
     parts = split_by_image(columns, table.image[once], len(places))
     files = [str(entry.get("file_name", entry["id"])).replace("\\", "/") for entry in content["images"]]
-    paths = [None if images is None else _existing(Path(images), name) for name in files]
-    own = by_real_place(filter(None, paths))
-    there = {} if images is None else by_real_place(files_below(Path(images), None))
-    others = [place for key, place in there.items() if key not in own]
-    pictures = [str(place) for place in others if place.suffix.lower() in IMAGE_SUFFIXES]
+    folder = None if of.images is None else Path(of.images)
+    paths = [None if folder is None else _existing(folder, name) for name in files]
+    others = [] if folder is None else others_of(files_below(folder, None), paths)
+    pictures = [place for place in others if place.suffix.lower() in IMAGE_SUFFIXES]
     left_out: LeftOut = {
         REPEATED: [f"{path}: annotations[{i}]" for i in np.flatnonzero(~once).tolist()],
-        (IMAGES, f"not in {path.name}"): pictures,
+        (IMAGES, f"not in {path.name}"): [*map(str, pictures)],
         BESIDE: [str(place) for place in others if place.suffix.lower() not in IMAGE_SUFFIXES],
     }
     return Dataset(
@@ -88,197 +83,157 @@ def read_coco(annotations: str | Path, images: str | Path | None = None, *, cont
     )
 
 
-def read_coco_results(
-    results: str | Path, dataset: Dataset, *, score_field: str = "score", content: Any = None, leave_out: bool = False
-) -> Detections:
-    """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
+def read_coco_results(path: Path, content: Any, dataset: Dataset, of: Choices) -> Detections:
+    """A detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
-    Parameters: results, the file; dataset, with `ids` that match the image ids, from COCO annotations or else from the
-    names of the image files, as numbers if possible; score_field, the name of the confidence in each entry; content,
-    that of the file, if it has been read; leave_out, whether to leave out results of unknown images.
-
-    Returns the predictions of the data set's images. Raises ValueError, with the file and the index of the entry,
-    for malformed entries, and for results of unknown images.
+    An image_id is that of COCO annotations, or else the name of the image file, as a number if it is one. Raises
+    ValueError, with the file and the index of the entry, for malformed entries, and for unknown images and categories.
     """
-    path = Path(results)
     with no_collection():
-        content = read_json(path) if content is None else content
-        check_results(content, path)
-        table, left_out = _of_images(content, path, dataset, leave_out)
-        rows = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
+        table, left_out = _of_images(content, path, dataset, of.leave_out)
+        scores, labels = table.numbers(of.score_field or "score"), table.integers("category_id")
+        rows = {"boxes": table.boxes(), "scores": scores, "labels": labels}
     boxes = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
-    return Detections(dataset, boxes, census=Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out))
+    census = Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out)
+    return Detections(dataset, boxes, unknown_class_id=_new_unknown(path, labels_of(boxes), dataset, of), census=census)
 
 
-def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[Entries, LeftOut]:
+def _new_unknown(path: Path, predicted: set[int], dataset: Dataset, of: Choices) -> int | None:
+    """The only predicted id that is no category, where it may be that of unknown. Raises ValueError for others."""
+    unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
+    classes = dataset.classes
+    others = predicted - {*classes, unknown}
+    if of.classes is not None or not classes or not others:
+        return None
+    # ids that count from another number are a common mistake: the last is one more, and the first is missing
+    last = max(classes) + (min(classes) not in predicted)
+    if of.guesses and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
+        return min(others)
+    raise ValueError(
+        f"{path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
+        f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with --names"
+    )
+
+
+def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[_Entries, LeftOut]:
     """The results of a data set's images, known by their ids or by the names of their files, and those of others."""
-    by_id = places_by_id(dataset, path)
-    where = f"{path}: results"
+    by_id, where = places_by_id(dataset, path), f"{path}: results"
     try:
-        return Entries(content, where, by_id), {}
+        return _Entries(content, where, by_id), {}
     except ValueError as error:
         first = error
     numbers = ids_of_names(dataset.names)  # as Ultralytics names images
     counts = Counter(numbers)
     of_files = {number: i for i, number in enumerate(numbers) if counts[number] == 1}
-    by_file: dict[Any, int] = {**find_image(dataset), **of_files}
     with suppress(ValueError):
-        return Entries(content, where, by_file), {}
-    of: list[Any] = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
-    lost = [i for i, key in enumerate(of) if isinstance(key, (int, str)) and key not in by_id]
-    if not lost or len(lost) == len(content):
+        return _Entries(content, where, {**places_by_end(dataset.names), **of_files}), {}
+    keys = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
+    lost = {f"{where}[{i}]": i for i, key in enumerate(keys) if isinstance(key, (int, str)) and key not in by_id}
+    if not 0 < len(lost) < len(content):  # all may be those of another data set
         raise first
-    texts = {f"{where}[{i}]": f"{where}[{i}]: expected image_id to be an id of an image, got {of[i]!r}" for i in lost}
-    left_out = unused(PREDICTED, OF_OTHERS, texts, leave_out)
-    kept = sorted({*range(len(content))} - {*lost})
-    return Entries([content[i] for i in kept], where, by_id, kept), left_out
+
+    def error_of(place: str) -> str:
+        return f"{place}: expected image_id to be an id of an image, got {keys[lost[place]]!r}"
+
+    left_out = unused(PREDICTED, OF_OTHERS, lost, leave_out, error_of)
+    kept = sorted({*range(len(content))} - {*lost.values()})
+    return _Entries([content[i] for i in kept], where, by_id, kept), left_out
 
 
-class Entries:
-    """A list of entries, read a column at a time; if that fails, entry by entry, to name the first bad one."""
+class _Entries:
+    """A list of JSON objects, read a column at a time; `indices` are those of the entries in the file."""
 
     def __init__(
         self, entries: Sequence[Any], where: str, places: Mapping[Any, int], indices: Sequence[int] = ()
     ) -> None:
         self.entries, self.where, self.indices = entries, where, indices or range(len(entries))
-        self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
-        self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
+        of = places.__getitem__
+        try:
+            self.image = np.fromiter(map(of, map(itemgetter("image_id"), entries)), np.int64, len(entries))
+        except _WRONG as error:
+            raise self._wrong("image_id", "an id of an image", np.int64, of) from error
 
-    def numbers(self, key: str) -> np.ndarray:
+    def numbers(self, key: str, expected: str = "a number") -> np.ndarray:
         """A column of finite numbers."""
-        column = self._plain(key, np.float64, int, float)
-        if column is None:
-            column = self._column(key, "a number", _json_number, np.float64)
-        self.refuse(~np.isfinite(column), "a finite number", key)
+        try:
+            values = [*map(itemgetter(key), self.entries)]
+            if not {*map(type, values)} <= {int, float}:
+                raise TypeError
+            column = np.fromiter(values, np.float64, len(values))
+        except _WRONG as error:
+            raise self._wrong(key, expected, np.float64, _number) from error
+        self.refuse(~np.isfinite(column), expected.replace("a ", "a finite "), key)
         return column
 
     def integers(self, key: str) -> np.ndarray:
         """A column of integers."""
-        column = self._plain(key, np.int64, int)
-        if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
-            column = self._column(key, "an integer", _json_integer, np.int64)  # float64 does not hold all of these
-        return column
+        column = self.numbers(key, "an integer")
+        self.refuse((column != np.round(column)) | (np.abs(column) >= _END_OF_IDS), "an integer", key)
+        return column.astype(np.int64)
 
     def flags(self, key: str) -> np.ndarray:
         """A column of 0, 1, false or true; 0 for entries without the key."""
-        return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
+        values = [entry.get(key, 0) for entry in self.entries]
+        fits = [isinstance(value, (int, float)) and value in (0, 1) for value in values]
+        self.refuse(~np.asarray(fits, dtype=bool), "0, 1, false or true", key)
+        return np.asarray(values, dtype=bool)
 
     def boxes(self) -> np.ndarray:
         """The boxes, as x1, y1, x2, y2."""
-        boxes = self._plain_boxes()
-        if boxes is None:
-            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_json_number, _four(bbox))], object)
-            boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
+        key, expected = "bbox", "x, y, width, height"
+        try:
+            rows = [*map(itemgetter(key), self.entries)]
+            if not ({*map(type, rows)} <= {list} and {*map(len, rows)} <= {4}):
+                raise TypeError
+            flat = [*chain.from_iterable(rows)]
+            if not {*map(type, flat)} <= {int, float}:
+                raise TypeError
+            boxes = np.fromiter(flat, np.float64, len(flat)).reshape(-1, 4)
+        except _WRONG as error:
+            raise self._wrong(key, expected, object, _four) from error
         corners = boxes.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             corners[:, 2:] += corners[:, :2]
-        bad = np.asarray(~(np.isfinite(boxes) & np.isfinite(corners)).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
-        self.refuse(bad, "x, y, width, height of at least 0", "bbox")
+        bad = np.asarray(~np.isfinite(corners).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
+        self.refuse(bad, f"{expected} of at least 0", key)
         return corners
-
-    def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
-        """A whole column at once; None if a value has another type, or does not fit."""
-        try:
-            values = [*map(itemgetter(key), self.entries)]
-            return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
-        except _WRONG:
-            return None
-
-    def _plain_boxes(self) -> np.ndarray | None:
-        """All boxes at once; None if any of them is not four numbers."""
-        try:
-            boxes = [*map(itemgetter("bbox"), self.entries)]
-            flat = [*chain.from_iterable(boxes)]
-            types = {*map(type, flat)}
-            if bool in types or not {*map(len, boxes)} <= {4}:
-                return None
-            numbers = np.fromiter(flat, np.float64, len(flat)) if types <= {int, float} else np.asarray(flat)
-        except _WRONG:
-            return None
-        return numbers.astype(np.float64, copy=False).reshape(-1, 4) if numbers.dtype.kind in "iuf" else None
 
     def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
         """Raise ValueError for the first entry that is bad."""
         if bad.any():
-            self._refuse(int(np.argmax(bad)), expected, key)
+            raise self._error(int(np.argmax(bad)), expected, key)
 
-    def _column(
-        self,
-        key: str,
-        expected: str,
-        convert: Callable[[Any], Any],
-        dtype: Any,
-        get: Callable[[Any], Any] | None = None,
-    ) -> np.ndarray:
-        get = get or itemgetter(key)
-        try:
-            if not self.objects:
-                raise TypeError(f"{self.where}: expected objects")
-            return np.fromiter(map(convert, map(get, self.entries)), dtype, len(self.entries))
-        except _WRONG:
-            for i, entry in enumerate(self.entries):
-                try:
-                    np.fromiter([convert(get(entry))] if isinstance(entry, dict) else [], dtype, 1)
-                except _WRONG:
-                    self._refuse(i, expected, key)
-            raise
+    def _wrong(self, key: str, expected: str, dtype: Any, convert: Callable[[Any], Any]) -> Exception:
+        """The error about the first entry that cannot be converted."""
 
-    def _refuse(self, i: int, expected: str, key: str) -> None:
+        def fails(entry: Any) -> bool:
+            try:
+                np.fromiter([convert(entry[key])], dtype, 1)
+            except _WRONG:
+                return True
+            return False
+
+        return self._error(next(i for i, entry in enumerate(self.entries) if fails(entry)), expected, key)
+
+    def _error(self, i: int, expected: str, key: str) -> Exception:
         entry = self.entries[i]
-        came = _in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
-        raise ValueError(f"{self.where}[{self.indices[i]}]: expected {key} to be {expected}, got {came}")
+        came = reprlib.repr(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        return ValueError(f"{self.where}[{self.indices[i]}]: expected {key} to be {expected}, got {came}")
 
 
-def _in_message(value: Any) -> str:
-    """A value for an error message; JSON may be nested too deeply for repr."""
-    try:
-        return repr(value)
-    except RecursionError:
-        return "a value nested too deeply"
-
-
-def _json_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
         raise TypeError
     return float(value)
 
 
-def _json_integer(value: Any) -> int:
-    if _json_number(value) != int(value):
-        raise ValueError
-    return int(value)
-
-
-def _json_flag(value: Any) -> bool:
-    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
-        raise ValueError
-    return bool(value)
-
-
-def _four(value: Any) -> list[Any]:
+def _four(value: Any) -> list[float]:
     if not isinstance(value, list) or len(value) != 4:
-        raise ValueError
-    return value
+        raise TypeError
+    return [*map(_number, value)]
 
 
-def read_json(path: Path) -> Any:
-    """The content of a JSON file. Raises ValueError, with file and line, for other text."""
-    try:
-        return loads(path.read_bytes(), _text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
-    except OSError as error:
-        raise ValueError(f"{path}: expected JSON, got {error.strerror or error}") from error
-    except (ValueError, RecursionError, MemoryError) as error:  # not UTF-8, too many digits, too deep, too large
-        raise ValueError(f"{path}: {reason(error)}") from error
-
-
-def _text(data: bytes) -> str:
-    """The text of UTF-8 bytes with any line endings, as `Path.read_text` gives it."""
-    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
-
-
-def _repeated(table: Entries, labels: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+def _repeated(table: _Entries, labels: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     """Whether each entry agrees with an earlier one in all but its id."""
     rows = np.column_stack([table.image, labels, boxes])
     order = np.lexsort(rows.T)
@@ -293,20 +248,26 @@ def _repeated(table: Entries, labels: np.ndarray, boxes: np.ndarray) -> np.ndarr
     return repeated
 
 
-def coco_classes(categories: Sequence[Any], where: str) -> dict[int, str]:
-    """Class names by id; `where` is for messages. Raises ValueError for entries that lack a name or an id."""
-    places = _ids(categories, f"{where}: categories", "name")
+def coco_classes(categories: Any, path: Path) -> dict[int, str]:
+    """Class names by id. Raises ValueError for entries that lack a name or an id."""
+    if not isinstance(categories, list):
+        raise ValueError(f"{path}: expected an object with categories")
+    places = _ids(categories, f"{path}: categories", "name")
     return {key: str(categories[place]["name"]) for key, place in places.items()}
 
 
-def check_results(content: Any, path: Path) -> None:
-    """Raise ValueError unless the content of a file is a list, as COCO's results are."""
+def are_results(content: Any, path: Path) -> bool:
+    """Whether the content of a .json is a list of COCO's results, rather than of dicts with boxes.
+
+    Raises ValueError for no list.
+    """
     if not isinstance(content, list):
         keys = f" with {', '.join(content)}" if isinstance(content, dict) and content else ""
         raise ValueError(
             f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
             " category_id, bbox and score"
         )
+    return not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
 
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
@@ -318,7 +279,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
             raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
-            raise ValueError(f"{where}[{i}]: expected an integer id, got {_in_message(key)}")
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {reprlib.repr(key)}")
         if key in places:
             raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
         places[key] = i

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -13,8 +14,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..places import Size, matched, places_by_end, without_suffix
-from ..reading import BOXES, IMAGES, Census
+from ..places import Size, matched, without_suffix
+from ..reading import BOXES, IMAGES, Census, by_real_place
+from ..reasons import reason
 
 _OF_VOC = {  # and COCO's spelling
     "aeroplane": "airplane",
@@ -39,13 +41,9 @@ def class_key(name: str) -> str:
     return _OF_VOC.get(name, name)
 
 
-def spelling(name: str, classes: Iterable[str]) -> str | None:
-    """The spelling of a class name in `classes`, the first if they have both; None if they have neither.
-
-    >>> spelling("airplane", ["aeroplane", "tv"]), spelling("tv", ["tvmonitor", "tv"]), spelling("cat", ["dog"])
-    ('aeroplane', 'tvmonitor', None)
-    """
-    return next((other for other in classes if class_key(other) == class_key(name)), None)
+def first_spellings(names: Iterable[str]) -> dict[str, str]:
+    """The first spelling of each class, by `class_key`."""
+    return {class_key(name): name for name in [*names][::-1]}
 
 
 def aliases_of(names: Iterable[str], classes: Iterable[str]) -> dict[str, str]:
@@ -54,9 +52,7 @@ def aliases_of(names: Iterable[str], classes: Iterable[str]) -> dict[str, str]:
     >>> aliases_of(["sofa", "tv", "cat"], ["couch", "tv", "dog", "sofa"])
     {'sofa': 'couch'}
     """
-    first: dict[str, str] = {}
-    for name in classes:
-        first.setdefault(class_key(name), name)
+    first = first_spellings(classes)
     return {name: own for name in names if (own := first.get(class_key(name), name)) != name}
 
 
@@ -90,33 +86,28 @@ def class_ids(words: Sequence[str | int], classes: Mapping[int, str]) -> list[in
 
     A class that has both spellings, and an id for each, has the id of the first.
 
-    Raises ValueError for a name or, if classes have names, for an id that is not among them, and for a name of several.
+    Raises ValueError for a name or, if classes have names, an id that is not among them, and for a name of several.
 
     >>> class_ids(["0", "dog", "tv"], {0: "cat", 4: "dog", 7: "tvmonitor"}), class_ids(["7"], {1: "7", 7: "8"})
     ([0, 4, 7], [1])
     """
     first = one_id_each(classes)
     ids = [first.get(i, i) for i in (_class_id(word, classes) for word in words)]
-    others = [i for i in ids if classes and i not in classes]
-    if others:
-        listed = ", ".join(f"{i} ({name})" for i, name in classes.items())
-        raise ValueError(f"{others[0]}: expected the id or the name of a class, of {listed}")
     return [*dict.fromkeys(ids)] if first else ids
 
 
 def _class_id(word: str | int, classes: Mapping[int, str]) -> int:
-    if not isinstance(word, str):
-        return int(word)
-    own = [i for i, name in classes.items() if name == word]
-    ids = own or [i for i, name in classes.items() if class_key(name) == class_key(word)]
-    if not ids and re.fullmatch(r"\s*[-+]?\d+\s*", word):
-        return int(word)
-    if not ids:
-        names = ", ".join(dict.fromkeys(classes.values()))
-        names = names or "none, since the references have no names: use --names, or ids"
-        raise ValueError(f"{word}: expected an id or the name of a class, of {names}")
+    ids: list[int] = [] if isinstance(word, str) else [int(word)]
+    if isinstance(word, str):
+        ids = [i for i, name in classes.items() if name == word]
+        ids = ids or [i for i, name in classes.items() if class_key(name) == class_key(word)]
+        ids = ids or [int(digits) for digits in re.findall(r"^\s*([-+]?\d+)\s*$", word)]
     if len(ids) > 1:
         raise ValueError(f"{word}: expected an id, since {' and '.join(map(str, ids))} have this name")
+    if not ids or (classes and ids[0] not in classes):
+        listed = ", ".join(f"{i} ({name})" for i, name in classes.items())
+        listed = listed or "none, since the references have no names: use --names, or ids"
+        raise ValueError(f"{word}: expected the id or the name of a class, of {listed}")
     return ids[0]
 
 
@@ -146,8 +137,10 @@ def with_names_in_tables(results: Mapping[str, Any], of: Any, options: Mapping[s
     Parameters: of, what has `names` of images, `classes` by id and `sizes`, such as a data set.
     """
     named = dict(results)
-    if "per_image" in results:
-        named["per_image"] = {**_images(of, len(results["per_image"]["image"])), **results["per_image"]}
+    if "per_image" in results and len(of.names) == len(results["per_image"]["image"]):
+        sizes = [size for size in of.sizes if size is not None]
+        columns = zip(("width", "height"), map(list, zip(*sizes))) if len(sizes) == len(of.names) else ()
+        named["per_image"] = {"name": [*of.names], **dict(columns), **results["per_image"]}
     if "per_class" in results and of.classes:
         names = class_words(of.classes, options.get("unknown_class_id", UNKNOWN_CLASS_ID))
         own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
@@ -160,13 +153,10 @@ def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
     return {unknown: UNKNOWN, **classes}
 
 
-def _images(of: Any, count: int) -> dict[str, list[Any]]:
-    """Columns with the names of the images, and their sizes if all are known; empty unless all have names."""
-    if len(of.names) != count:
-        return {}
-    sizes = [size for size in of.sizes if size is not None]
-    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == count else ()
-    return {"name": [*of.names], **{name: [*column] for name, column in columns}}
+def others_of(files: Iterable[Path], own: Iterable[Path | None]) -> list[Path]:
+    """The files that are none of a data set's own, each once, sorted."""
+    there = by_real_place(files)
+    return sorted(there[place] for place in there.keys() - by_real_place(filter(None, own)).keys())
 
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
@@ -242,6 +232,34 @@ class Detections(_Detections):
         )
 
 
+@dataclass(frozen=True)
+class Choices:
+    """The choices of the readers of boxes, which are their keyword arguments.
+
+    images: the folder of the images, which then all belong to the data set; by default that of the layout
+    split: of a data.yaml (by default "val"), a folder below that of the labels, or a list in ImageSets/Main of Pascal
+        VOC
+    image_set: a file that lists the images to take, one a line
+    classes: id → name of the predictions, which get the ids that the references have for these names; and of the
+        references, where the files give no names or, in Pascal VOC, no ids
+    unknown_class_id: as of `rename_classes`
+    one_based: whether pixels count from 1 in Pascal VOC, as they do there; False for tools that count from 0
+    score_field: the name of the confidence in COCO results, by default "score"
+    leave_out: whether to leave out labels and predictions of images that are not there
+    guesses: whether one predicted id that is no category may be that of unknown
+    """
+
+    images: str | Path | None = None
+    split: str | None = None
+    image_set: str | Path | None = None
+    classes: Mapping[int, str] | None = None
+    unknown_class_id: int | None = None
+    one_based: bool = True
+    score_field: str | None = None
+    leave_out: bool = False
+    guesses: bool = False
+
+
 def check_options(options: Mapping[str, Any], dataset: Dataset) -> None:
     """Raise ValueError for options of the metric that do not suit the boxes of a reader."""
     if options.get("box_format", "xyxy") != "xyxy":
@@ -301,11 +319,6 @@ def ids_of_names(names: Sequence[str]) -> list[int | str]:
     return [int(stem) if stem.isdecimal() else stem for stem in stems]
 
 
-def find_image(dataset: Dataset) -> dict[str, int]:
-    """The indices of the images by name, and by the end of a name below any of its folders, if it is unique."""
-    return places_by_end(dataset.names)
-
-
 def places_by_id(dataset: Dataset, where: object) -> dict[int | str, int]:
     """The indices of the images by id. Raises ValueError, which begins with `where`, if images share one."""
     places = {key: i for i, key in enumerate(dataset.ids)}
@@ -314,30 +327,23 @@ def places_by_id(dataset: Dataset, where: object) -> dict[int | str, int]:
     return places
 
 
-def places_of_files(paths: Sequence[str], dataset: Dataset) -> list[int | None]:
+def places_of_files(paths: Sequence[str], names: Sequence[str]) -> list[int | None]:
     """The indices of the images in files, from their paths with or without suffixes; None for other files."""
-    whole = matched(paths, dataset.names, cut=True)
-    without = matched([*map(without_suffix, paths)], dataset.names, cut=True)
+    whole = matched(paths, names, cut=True)
+    without = matched([*map(without_suffix, paths)], names, cut=True)
     return [other if place is None else place for place, other in zip(whole, without)]
 
 
-def similar_images(images: Collection[str]) -> Callable[[str], str]:
-    """A function that ends an error about a name without an image: with the image that it may mean, if there is one.
+def similar_image(name: str, images: Iterable[str]) -> str:
+    """The end of an error about a name without an image: the image that it may mean; "" if there is none.
 
-    >>> similar_images(["val/b 1", "val/b 2"])("val/B%201")
+    >>> similar_image("val/B%201", ["val/b 1", "val/b 2"])
     "; 'b 1' differs from it in case, Unicode form, percent-encoding or a second suffix"
     """
-    by_plain: dict[str, list[str]] = {}
-
-    def similar(name: str) -> str:
-        for image in () if by_plain else images:  # only once there is an error
-            by_plain.setdefault(plain_name(image), []).append(PurePosixPath(image).name)
-        last, ways = PurePosixPath(name).name, "in case, Unicode form, percent-encoding or a second suffix"
-        lasts = by_plain.get(plain_name(name), ())
-        # as ASCII, since Unicode forms look alike
-        return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
-
-    return similar
+    last, ways = PurePosixPath(name).name, "in case, Unicode form, percent-encoding or a second suffix"
+    lasts = (PurePosixPath(image).name for image in images if plain_name(image) == plain_name(name))
+    # as ASCII, since Unicode forms look alike
+    return next((f"; {other!a} differs from it {ways}" for other in lasts if other != last), "")
 
 
 def plain_name(path: str) -> str:
@@ -345,29 +351,44 @@ def plain_name(path: str) -> str:
     return unicodedata.normalize("NFC", without_suffix(unquote(PurePosixPath(path).name)).casefold())
 
 
-def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
-    """The images of a data set that a text file lists, in the order of the file.
+def listed_images(image_set: str | Path, names: Sequence[str]) -> list[int]:
+    """The indices of the images that a text file lists, in its order.
 
     Parameters: image_set, a file with the name of an image in each line, the last parts of its name, or the path of its
-    file; further columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an
-    image that the data set lacks, and for one that is listed twice.
+    file; backslashes separate folders, too, and further columns, as in VOC's lists of a class, are not read. Raises
+    ValueError, with file and line, for an image that is not there, and for one that is listed twice.
     """
-    lines = _lines(Path(image_set))
-    files = [line.strip() for line in lines.values()]
-    alone = [line.split()[0] for line in lines.values()]  # without further columns
-    places: dict[int, int] = {}
-    both = zip(places_of_files(files, dataset), places_of_files(alone, dataset))
-    for (number, line), (whole, first) in zip(lines.items(), both):
-        place = first if whole is None else whole
-        if place is None or place in places:
-            expected = "an image of the references" if place is None else "each image once"
-            more = similar_images(dataset.names)(line.split()[0]) if place is None else " again"
-            raise ValueError(f"{image_set}:{number}: expected {expected}, got {line.split()[0]!r}{more}")
-        places[place] = number
-    counts = [len(boxes["labels"]) for boxes in dataset.references]
-    lost = {name: count for i, (name, count) in enumerate(zip(dataset.names, counts)) if i not in places}
+    try:
+        text = Path(image_set).read_text(encoding="utf-8-sig").replace("\\", "/")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{image_set}: expected a list of images, got {reason(error)}") from error
+    lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1) if line.strip()}
+    if not lines:
+        raise ValueError(f"{image_set}: expected a list of images, got an empty one")
+    words = [line.split()[0] for line in lines.values()]
+    places: list[int] = []
+    seen: set[int] = set()
+    for number, word, *both in zip(
+        lines, words, places_of_files([*lines.values()], names), places_of_files(words, names)
+    ):
+        place = both[1] if both[0] is None else both[0]
+        if place is None:
+            more = similar_image(word, names)
+            raise ValueError(f"{image_set}:{number}: expected an image of the references, got {word!r}{more}")
+        if place in seen:
+            raise ValueError(f"{image_set}:{number}: expected each image once, got {word!r} again")
+        seen.add(place)
+        places.append(place)
+    return places
+
+
+def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
+    """The images of a data set that a list names; see `listed_images`."""
+    places = listed_images(image_set, dataset.names)
+    chosen, counts = {*places}, [len(boxes["labels"]) for boxes in dataset.references]
+    lost = {name: count for i, (name, count) in enumerate(zip(dataset.names, counts)) if i not in chosen}
     boxes = [name for name, count in lost.items() for _ in range(count)]
-    reason = f"not in {Path(image_set).name}"
+    why = f"not in {Path(image_set).name}"
     return dataset._replace(
         names=[dataset.names[place] for place in places],
         references=[dataset.references[place] for place in places],
@@ -376,33 +397,9 @@ def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
         ids=[dataset.ids[place] for place in places],
         census=Census(
             {**dataset.census.used, IMAGES: len(places), BOXES: sum(counts) - len(boxes)},
-            {**dataset.census.left_out, (IMAGES, reason): [*lost], (BOXES, f"of images {reason}"): boxes},
+            {**dataset.census.left_out, (IMAGES, why): [*lost], (BOXES, f"of images {why}"): boxes},
         ),
     )
-
-
-def listed_images(image_set: Path) -> dict[str, int]:
-    """The first word of each line of a list of images, with the line's number."""
-    names: dict[str, int] = {}
-    for number, line in _lines(image_set).items():
-        name = line.split()[0]
-        if name in names:
-            raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
-        names[name] = number
-    return names
-
-
-def _lines(image_set: Path) -> dict[int, str]:
-    """The lines of a list of images that are not blank, by their numbers, from 1; backslashes separate folders."""
-    try:
-        lines = image_set.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        came = getattr(error, "strerror", None) or error
-        raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
-    filled = {number: line.replace("\\", "/") for number, line in enumerate(lines, 1) if line.strip()}
-    if not filled:
-        raise ValueError(f"{image_set}: expected a list of images, got an empty one")
-    return filled
 
 
 def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int | None = None) -> Detections:
@@ -419,7 +416,7 @@ def rename_classes(detections: Detections, names: Mapping[int, str], unknown_cla
     if len({*classes.values()}) < len(classes) or len({*names.values()}) < len(names):
         raise ValueError(f"names: expected each once, got {sorted(names.values())}")
     own = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
-    ids = {class_key(name): i for i, name in [*classes.items()][::-1]}
+    ids = {class_key(name): i for i, name in [*classes.items()][::-1]}  # the first id of each class
     new = max([*classes, *names, own], default=0) + 1
     table = {i: ids.setdefault(class_key(name), new + i) for i, name in sorted(names.items())}
     of_data = next((i for i, name in classes.items() if by_name and means_unknown(name)), None)

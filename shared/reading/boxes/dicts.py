@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from ...arrays.arrays import to_numpy
 from ...arrays.box_objects import box_dict
-from ..objects import read_torch_file
+from ...arrays.checks import as_flags, as_labels, as_numbers
 from ..places import Size
 from ..reading import BOXES, IMAGES, PREDICTED, PREDICTIONS, Census, unused
-from ..reasons import named
 from .dataset import (
     OF_OTHERS,
     Boxes,
@@ -76,24 +76,21 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bo
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
         places = [*range(len(boxes))]
-    lost, by_place = {}, {}
+    lost, by_place = dict[str, object](), dict[int, Boxes]()
     for i, (place, key) in enumerate(zip(places, ids or paths)):
-        if place is None:
-            came = f"{key!r}" if ids else key
-            lost[f"predictions[{i}]"] = f"predictions[{i}]: expected an image of the references, got {came}"
-        elif place in by_place:
+        if place in by_place:
             raise ValueError(f"predictions[{i}]: expected each image once, got {key}")
+        if place is None:
+            lost[f"predictions[{i}]"] = key
         else:
             by_place[place] = boxes[i]
+
+    def error(place: str) -> str:
+        return f"{place}: expected an image of the references, got {lost[place]!r}"
+
     boxes = [by_place.get(i, predicted_boxes()) for i in range(len(dataset.names))]
     used = {PREDICTIONS: 1, _DICTS: len(by_place), PREDICTED: sum(len(image["labels"]) for image in boxes)}
-    return Detections(dataset, boxes, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out)))
-
-
-def load_dicts(path: Path) -> Any:
-    """The content of a .pt file; only tensors and plain containers are unpickled."""
-    with named(path):
-        return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
+    return Detections(dataset, boxes, census=Census(used, unused(_DICTS, OF_OTHERS, lost, leave_out, error)))
 
 
 _OF_ARRAY = re.compile(r"\.|image\d+(\.jpg)?")  # Ultralytics' path of an image that has none
@@ -103,62 +100,57 @@ def _places_of_files(predictions: Dicts, dataset: Dataset) -> list[int | None] |
     """The indices of images, from the `path` of their results; None if there are none, or the images have no names."""
     paths = [PurePath(str(getattr(image, "path", "")).replace("\\", "/")).as_posix() for image in predictions]
     named = dataset.names != [*map(str, range(len(dataset.names)))]
-    return places_of_files(paths, dataset) if named and not all(map(_OF_ARRAY.fullmatch, paths)) else None
+    return places_of_files(paths, dataset.names) if named and not all(map(_OF_ARRAY.fullmatch, paths)) else None
 
 
 def _predicted(image: Any, place: str) -> Boxes:
-    columns = _columns(box_dict(image, place), ("boxes", "scores", "labels"), place)
-    return predicted_boxes(_corners(columns["boxes"], place), columns["scores"], _ids(columns["labels"], place))
+    columns = _columns(box_dict(image, place), "labels", ("scores",), place)
+    scores = _numbers(columns["scores"], f"{place}['scores']")
+    return predicted_boxes(_corners(columns["boxes"], place), scores, columns["labels"])
 
 
 def _true(image: Any, size: Size | None, place: str) -> Boxes:
     image = box_dict(image, place)
     normalised = isinstance(image, Mapping) and "class_labels" in image
-    labels = "class_labels" if normalised else "labels"
-    more = [key for key in ("iscrowd", "ignored") if isinstance(image, Mapping) and key in image]
-    columns = _columns(image, ("boxes", labels, *more), place)
+    flags = [key for key in ("iscrowd", "ignored") if isinstance(image, Mapping) and key in image]
+    columns = _columns(image, "class_labels" if normalised else "labels", flags, place)
     boxes = columns["boxes"]
     if normalised:
         if size is None:
             raise ValueError(f"{place}: expected orig_size beside class_labels, since boxes are shares of it; got none")
         boxes = corners_of(boxes, size)
     ignored = np.zeros(len(boxes), dtype=bool)
-    for key in more:
-        if not np.isin(columns[key], (0, 1)).all():
-            raise ValueError(f"{place}[{key!r}]: expected 0 or 1, got {columns[key].tolist()!r:.60}")
-        ignored |= columns[key] == 1
-    return true_boxes(_corners(boxes, place), _ids(columns[labels], place), ignored)
+    for key in flags:
+        ignored |= to_numpy(as_flags(columns[key], f"{place}[{key!r}]"))
+    return true_boxes(_corners(boxes, place), columns["labels"], ignored)
 
 
-def _columns(image: Any, keys: Sequence[str], place: str) -> dict[str, np.ndarray]:
+def _columns(image: Any, labels: str, more: Sequence[str], place: str) -> dict[str, np.ndarray]:
     """The arrays of a dict, all of one length; boxes have four columns."""
+    keys = ("boxes", labels, *more)
     if not isinstance(image, Mapping) or any(key not in image for key in keys):
         came = ", ".join(map(str, image)) if isinstance(image, Mapping) else type(image).__name__
         raise TypeError(f"{place}: expected a dict with {', '.join(keys)}, got {came or 'none'}")
-    columns = {key: _array(image[key], f"{place}[{key!r}]") for key in keys}
-    columns["boxes"] = columns["boxes"].reshape(0, 4) if not columns["boxes"].size else columns["boxes"]
-    if columns["boxes"].shape[1:] != (4,) or any(x.ndim != 1 for key, x in columns.items() if key != "boxes"):
+    boxes = _numbers(image["boxes"], f"{place}['boxes']")
+    columns = {
+        "boxes": boxes if boxes.size else boxes.reshape(0, 4),
+        "labels": to_numpy(as_labels(image[labels], f"{place}[{labels!r}]")),
+        **{key: to_numpy(as_numbers(image[key], f"{place}[{key!r}]")) for key in more},
+    }
+    if columns["boxes"].shape[1:] != (4,) or any(columns[key].ndim != 1 for key in more):
         came = ", ".join(f"{key} {x.shape}" for key, x in columns.items())
         raise ValueError(f"{place}: expected boxes (n, 4), the others (n,), got {came}")
-    if len({len(column) for column in columns.values()}) > 1:
+    if len({*map(len, columns.values())}) > 1:
         came = ", ".join(f"{len(column)} {key}" for key, column in columns.items())
         raise ValueError(f"{place}: expected one length, got {came}")
     return columns
 
 
-def _array(x: Any, place: str) -> np.ndarray:
-    try:
-        if hasattr(x, "detach"):  # NumPy has no bfloat16
-            x = x.detach().cpu().resolve_conj() if x.is_complex() else x.detach().cpu().double()
-        array = np.asarray(x)
-        if array.dtype.kind not in "biuf":  # NumPy would convert text to numbers, and drop an imaginary part
-            raise TypeError
-        array = array.astype(np.float64)
-    except (TypeError, ValueError, RuntimeError, OverflowError):
-        raise TypeError(f"{place}: expected numbers, got {x!r:.60}") from None
-    if not np.isfinite(array).all():
-        raise ValueError(f"{place}: expected finite numbers, got {array[~np.isfinite(array)][0]}")
-    return array
+def _numbers(x: Any, name: str) -> np.ndarray:
+    numbers = to_numpy(as_numbers(x, name)).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name}: expected finite numbers, got {numbers[~np.isfinite(numbers)][0]}")
+    return numbers
 
 
 def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
@@ -168,18 +160,10 @@ def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
     return boxes
 
 
-def _ids(labels: np.ndarray, place: str) -> np.ndarray:
-    if not (labels == np.round(labels)).all():
-        raise ValueError(f"{place}: expected integer labels, got {labels[labels != np.round(labels)][0]}")
-    if (np.abs(labels) >= 2**53).any():  # float64 does not hold all integers from there on
-        raise ValueError(f"{place}: expected labels of less than 2^53, got {np.abs(labels).max():.0f}")
-    return labels
-
-
 def _size(image: Any, place: str) -> Size | None:
     if not isinstance(image, Mapping) or "orig_size" not in image:
         return None
-    size = _array(image["orig_size"], f"{place}['orig_size']")
+    size = _numbers(image["orig_size"], f"{place}['orig_size']")
     if size.shape != (2,):
         raise ValueError(f"{place}: expected orig_size to be height and width, got shape {size.shape}")
     return int(size[1]), int(size[0])
@@ -200,10 +184,11 @@ def _image_ids(images: Any, name: str) -> list[int | str] | None:
 
 def _image_id(key: Any, name: str) -> int:
     """An id with all its digits. Raises ValueError for a fraction, and for a float that may be another id rounded."""
-    integers = np.asarray(key.detach().cpu()) if hasattr(key, "detach") else np.asarray(key)
-    array = integers if integers.dtype.kind in "iu" else _array(key, f"{name}: image_id")
-    if array.size != 1 or array.item() != round(array.item()):
-        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {array.tolist()!r:.60}")
-    if array.dtype.kind == "f" and abs(array.item()) >= 2**53:
-        raise ValueError(f"{name}: expected image_id to be an integer, got a float as large as {array.item():g}")
-    return int(array.item())
+    value = key.tolist() if hasattr(key, "tolist") else key
+    while isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if not isinstance(value, int):
+        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {value!r:.60}")
+    return value

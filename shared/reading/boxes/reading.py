@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..limits import COMMANDS, Limits
-from ..places import IMAGE_SUFFIXES, Archives, files_below, files_in, implied_images
+from ..objects import parse_json, read_torch_file
+from ..places import Archives, files_below, files_in
 from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
-from ..reasons import named, readable, reason, some
-from .coco import check_results, coco_classes, read_coco, read_coco_results, read_json
+from ..reasons import named, readable, some
+from .coco import are_results, coco_classes, read_coco, read_coco_results
 from .dataset import (
     TXT,
+    Choices,
     Dataset,
     Detections,
     check_options,
@@ -26,13 +25,13 @@ from .dataset import (
     spelled_as_one,
     subset,
 )
-from .dicts import load_dicts, read_dict_predictions, read_dicts
-from .voc import XML, are_class_files, read_class_files, read_voc, voc_list
+from .dicts import read_dict_predictions, read_dicts
+from .voc import XML, annotations_of, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (
-    SPLITS,
     YAML,
     class_names,
-    read_relative,
+    data_yaml,
+    innermost,
     read_yaml,
     read_yolo,
     read_yolo_data,
@@ -50,223 +49,83 @@ RELATIVE = (
 )
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The choices of the readers of boxes, which are their keyword arguments.
-
-    images: the folder of the images
-    split: of a data.yaml (by default "val"), a folder below that of the labels, or a list in ImageSets/Main of Pascal
-        VOC
-    image_set: a file that lists the images to take, one a line
-    classes: id → name of the predictions, which get the ids that the references have for these names; and of the
-        references, where the files give no names or, in Pascal VOC, no ids
-    unknown_class_id: as of `rename_classes`
-    one_based: whether pixels count from 1 in Pascal VOC, see `read_voc`
-    score_field: the name of the confidence in COCO results, by default "score"
-    leave_out: whether to leave out labels and predictions of images that are not there
-    """
-
-    images: str | Path | None = None
-    split: str | None = None
-    image_set: str | Path | None = None
-    classes: Mapping[int, str] | None = None
-    unknown_class_id: int | None = None
-    one_based: bool = True
-    score_field: str | None = None
-    leave_out: bool = False
-
-    def of(self, *names: str) -> dict[str, Any]:
-        """Some of the choices, as keyword arguments."""
-        return {name: getattr(self, name) for name in names}
-
-
-class Source:
-    """A folder or a file of true boxes, or of predicted boxes on a data set's images.
-
-    guess: whether an id that is no category may be that of unknown
-    """
-
-    def __init__(self, path: Path, dataset: Dataset | None = None, guess: bool = False) -> None:
-        if path.is_dir() and (files := files_below(path, _OBJECTS)) and not files_below(path, (*TXT, *XML)):
-            if len(files) > 1:
-                raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too")
-            (path,) = files
-        self.path, self.guess = path, guess
-        self.dataset = dataset or Dataset([], [], {}, [], [], [])
-
-    @cached_property
-    def content(self) -> Any:
-        """The objects in a .json or .pt file; None for any other path. Raises ValueError for a damaged file."""
-        if self.path.suffix not in _OBJECTS or not self.path.is_file():
-            return None
-        try:
-            return load_dicts(self.path) if self.path.suffix == ".pt" else read_json(self.path)
-        except (MemoryError, RecursionError) as error:
-            raise ValueError(f"{self.path}: {reason(error)}") from error
-
-    @cached_property
-    def annotations(self) -> Path:
-        """The folder of Pascal VOC's annotations: this one, or Annotations in it."""
-        return self.path if files_in(self.path, XML) else self.path / "Annotations"
-
-    @cached_property
-    def data(self) -> Path | None:
-        """The data.yaml that this is, or that is in it. Raises ValueError for several."""
-        files = files_in(self.path, YAML) if self.path.is_dir() else [self.path]
-        if len(files) > 1:
-            raise ValueError(f"{files[1]}: expected one file with names of classes, got {files[0].name} too")
-        return files[0] if files and files[0].suffix in YAML else None
-
-
 class Format(NamedTuple):
     """A format of true or predicted boxes.
 
     name: its name in messages
     ids: the class ids in its files: a format's, `NAMES` for names in place of ids, None for the ids of the other side
-    is_it: whether a folder or file has this format, provided that it has no earlier format of the table
-    read: the reader
-    needs_none: the options that it does not take, each with the reason
+    is_it: whether a place has this format, provided that it has no earlier format of the table; of the place, the
+        content of a .json or .pt, and for predictions the data set
+    read: the reader, of the same and of the choices
+    needs_none: the choices that it does not take, each with the reason
     """
 
     name: str
     ids: str | None
-    is_it: Callable[[Source], bool]
-    read: Callable[[Source, Choices], Any]
+    is_it: Callable[..., bool]
+    read: Callable[..., Any]
     needs_none: Mapping[str, str] = {}
 
 
-def _format_of(source: Source, formats: Sequence[Format], expected: str, choices: Choices) -> Format:
-    """The first format that matches a folder or a file. Raises ValueError if none does, and for options it lacks."""
-    form = next((form for form in formats if form.is_it(source)), None)
-    if form is None:
-        came = "another file" if source.path.exists() else "none"
-        raise ValueError(f"{source.path}: expected {expected}, got {came}")
-    for name, why in form.needs_none.items():
-        value = getattr(choices, name)
-        if value is not None:
-            raise ValueError(f"{source.path}: expected {why.format(value)}")
-    return form
+def _read_dicts(path: Path, content: Any, of: Choices) -> Dataset:
+    with named(path):
+        return read_dicts(content, classes=of.classes)
 
 
-def _are_results(source: Source) -> bool:
-    """Whether a file is a list of COCO's results, rather than of dicts with boxes. Raises ValueError for no list."""
-    if source.content is None or source.path.suffix != ".json":
-        return False
-    check_results(source.content, source.path)
-    return not any(isinstance(entry, dict) and "boxes" in entry for entry in source.content)
-
-
-def _read_voc(source: Source, of: Choices) -> Dataset:
-    # does not open annotations of other images
-    options = of.of("images", "split", "image_set", "classes", "one_based", "leave_out")
-    return read_voc(source.annotations, **options)
-
-
-def _read_yolo(source: Source, of: Choices) -> Dataset:
-    split, data = of.split or "val", source.data
-    content = {} if data is None else read_yaml(data)
-    if data is not None and content.get(split) and files_below(source.path, IMAGE_SUFFIXES):
-        return read_yolo_data(data, split, leave_out=of.leave_out)
-    classes = of.classes if data is None else class_names(content, data)
-    if of.images is None and not _has_images(source.path):
-        labels = _innermost(source.path) if of.split is None else _of_split(source.path, split)
-        return read_relative(labels, classes or {}, data)
-    images = None if of.images is None else _of_split(Path(of.images), split)
-    labels = _of_split(source.path, split)
-    if of.split is not None and labels.name in SPLITS and labels.name != split:
-        raise ValueError(f"{source.path}: expected the labels of {split}, got those of {labels.name}")
-    return read_yolo(labels, images, classes=classes, leave_out=of.leave_out)
-
-
-def _has_images(labels: Path) -> bool:
-    with suppress(ValueError):
-        return implied_images(labels).is_dir()
-    return bool(files_below(labels, IMAGE_SUFFIXES))
-
-
-def _read_dicts(source: Source, of: Choices) -> Dataset:
-    with named(source.path):
-        return read_dicts(source.content, classes=of.classes)
-
-
-def _predicted_coco(source: Source, of: Choices) -> Detections:
-    field, content = of.score_field or "score", source.content
-    detections = read_coco_results(
-        source.path, source.dataset, score_field=field, content=content, leave_out=of.leave_out
-    )
-    unknown = UNKNOWN_CLASS_ID if of.unknown_class_id is None else of.unknown_class_id
-    classes = detections.dataset.classes
-    if of.classes is not None or not classes:
-        return detections
-    predicted = labels_of(detections.predictions)
-    others = predicted - {*classes, unknown}
-    if not others:
-        return detections
-    # ids that count from another number are a common mistake: the last is one more, and the first is missing
-    last = max(classes) + (min(classes) not in predicted)
-    if source.guess and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
-        return detections._replace(unknown_class_id=min(others))
-    raise ValueError(
-        f"{source.path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
-        f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with --names"
-    )
-
-
-def _predicted_dicts(source: Source, of: Choices) -> Detections:
-    with named(source.path):
-        return read_dict_predictions(source.content, source.dataset, leave_out=of.leave_out)
-
-
-def _predicted_by_class(source: Source, of: Choices) -> Detections:
-    return read_class_files(source.path, source.dataset, **of.of("unknown_class_id", "one_based", "leave_out"))
-
-
-def _of_split(folder: Path, split: str) -> Path:
-    """The subfolder of a split, that of labels or images, or the folder itself."""
-    for parent in (folder, folder / "labels"):
-        if (parent / split).is_dir():
-            return parent / split
-        others = [name for name in SPLITS if (parent / name).is_dir()]
-        if others:
-            raise ValueError(f"{parent}: expected a folder {split!r} in it, got {', '.join(others)}")
-    return folder / "labels" if (folder / "labels").is_dir() else folder
+def _predicted_dicts(path: Path, content: Any, dataset: Dataset, of: Choices) -> Detections:
+    with named(path):
+        return read_dict_predictions(content, dataset, leave_out=of.leave_out)
 
 
 _NO_IMAGES = {"images": "no folder of images, since it needs none, got {}"}
 _NO_SPLIT = {"split": "no split, since a single file has none, got {}"}
 _NO_FIELD = {"score_field": "COCO results with {}, got another format"}
 REFERENCES = (
-    Format("VOC", NAMES, lambda source: bool(files_in(source.annotations, XML)), _read_voc),
-    Format("YOLO", "YOLO", lambda source: source.path.is_dir(), _read_yolo),
+    Format("VOC", NAMES, lambda path, content: bool(files_in(annotations_of(path), XML)), read_voc),
+    Format("YOLO", "YOLO", lambda path, content: path.is_dir(), read_yolo),
+    Format("YOLO", "YOLO", lambda path, content: data_yaml(path) is not None, read_yolo_data, _NO_IMAGES),
     Format(
-        "YOLO",
-        "YOLO",
-        lambda source: source.data is not None,
-        lambda source, of: read_yolo_data(source.path, of.split or "val", leave_out=of.leave_out),
-        _NO_IMAGES,
+        "COCO", "COCO", lambda path, content: isinstance(content, dict) and path.suffix == ".json", read_coco, _NO_SPLIT
     ),
-    Format(
-        "COCO",
-        "COCO",
-        # a damaged .pt is named here
-        lambda source: isinstance(source.content, dict) and source.path.suffix == ".json",
-        lambda source, of: read_coco(source.path, of.images, content=source.content),
-        _NO_SPLIT,
-    ),
-    Format("dicts", None, lambda source: source.content is not None, _read_dicts, {**_NO_IMAGES, **_NO_SPLIT}),
+    Format("dicts", None, lambda path, content: content is not None, _read_dicts, {**_NO_IMAGES, **_NO_SPLIT}),
 )
 PREDICTED_FORMATS = (
-    Format("VOC", NAMES, lambda source: are_class_files(source.path, source.dataset), _predicted_by_class, _NO_FIELD),
+    Format("VOC", NAMES, lambda path, content, data: are_class_files(path, data), read_class_files, _NO_FIELD),
+    Format("YOLO", "YOLO", lambda path, content, data: path.is_dir(), read_yolo_predictions, _NO_FIELD),
     Format(
-        "YOLO",
-        "YOLO",
-        lambda source: source.path.is_dir(),
-        lambda source, of: read_yolo_predictions(source.path, source.dataset, leave_out=of.leave_out),
-        _NO_FIELD,
+        "COCO",
+        "COCO",
+        lambda path, content, data: content is not None and path.suffix == ".json" and are_results(content, path),
+        read_coco_results,
     ),
-    Format("COCO", "COCO", _are_results, _predicted_coco),
-    Format("dicts", None, lambda source: source.content is not None, _predicted_dicts, _NO_FIELD),
+    Format("dicts", None, lambda path, content, data: content is not None, _predicted_dicts, _NO_FIELD),
 )
+
+
+def _opened(
+    path: Path, formats: Sequence[Format], expected: str, choices: Choices, *more: Dataset
+) -> tuple[Format, Path, Any]:
+    """The format of a place, the file or the folder, and the content of a .json or .pt.
+
+    Raises ValueError for another format, a damaged file, and choices that the format lacks.
+    """
+    if path.is_dir() and (files := files_below(path, _OBJECTS)) and not files_below(path, (*TXT, *XML)):
+        if len(files) > 1:
+            raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too")
+        (path,) = files
+    content = None
+    if path.suffix in _OBJECTS and path.is_file():
+        with named(path):
+            wrong = "expected a list of dicts of tensors, got other objects or no .pt file"
+            content = read_torch_file(path, wrong) if path.suffix == ".pt" else parse_json(path.read_bytes())
+    form = next((form for form in formats if form.is_it(path, content, *more)), None)
+    if form is None:
+        raise ValueError(f"{path}: expected {expected}, got {'another file' if path.exists() else 'none'}")
+    for name, why in form.needs_none.items():
+        value = getattr(choices, name)
+        if value is not None:
+            raise ValueError(f"{path}: expected {why.format(value)}")
+    return form, path, content
 
 
 @readable()
@@ -276,7 +135,8 @@ def read_references(references: str | Path, **choices: Any) -> Dataset:
     Parameters: references, a folder of YOLO labels or of Pascal VOC annotations, a data.yaml, COCO annotations
     (.json), or dicts as of torchvision (.json, .pt); choices, of `Choices`.
 
-    Returns the data set. Raises ValueError for another format, and as the readers do.
+    Returns the data set. Raises ValueError, with the file and the line or the entry, for malformed files and for
+    another format.
     """
     return _references(Path(references), Choices(**choices))[0]
 
@@ -288,9 +148,9 @@ def read_detections(predictions: str | Path, references: str | Path, **choices: 
     Parameters: predictions, a folder of YOLO predictions or of Pascal VOC results (a file a class), COCO results
     (.json), or dicts as of torchvision (.json, .pt); references, as of `read_references`; choices, of `Choices`.
 
-    Returns the detections. Raises the readers' errors, and ValueError for another format, for COCO results with
-    categories that the references lack, and if ids of predictions may mean other classes than in the references and
-    names do not tell: YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
+    Returns the detections. Raises ValueError as `read_references` does, for COCO results with categories that the
+    references lack, and if ids of predictions may mean other classes than in the references and names do not tell:
+    YOLO counts classes from 0, COCO has ids of its own, and Pascal VOC has none.
     """
     (detections,) = _detections([Path(predictions)], Path(references), Choices(**choices))
     return detections
@@ -331,11 +191,11 @@ def read_boxes(
     """
     archives = Archives(limits)
     classes = names if names is None or isinstance(names, Mapping) else read_names([*names])
-    of = Choices(classes=classes, **choices)
+    of = Choices(classes=classes, guesses=True, **choices)
     truth = _paths(references, "references", limits)
     with archives.naming():
         models = {name: _place(paths, archives) for name, paths in _models(predictions, truth, archives).items()}
-        several = dict(zip(models, _detections([*models.values()], _place(truth, archives), of, guess=True)))
+        several = dict(zip(models, _detections([*models.values()], _place(truth, archives), of)))
     dataset = next(iter(several.values())).dataset
     dataset = dataset._replace(census=dataset.census.renamed(archives.named))
     several = {
@@ -415,14 +275,7 @@ def _paths(places: Place | Sequence[Place], name: str, limits: Limits) -> list[P
 def _place(paths: Sequence[Path], archives: Archives) -> Path:
     """The place of an input; of an archive, its innermost folder."""
     place = archives.place(paths, in_folder=paths[0].suffix.lower() in (*TXT, *XML))
-    return _innermost(place) if place in archives.folders else place
-
-
-def _innermost(folder: Path) -> Path:
-    """The folder that holds all files, unless that is a split's."""
-    entries = [*folder.iterdir()]
-    is_within = len(entries) == 1 and entries[0].is_dir() and entries[0].name not in SPLITS
-    return _innermost(entries[0]) if is_within else folder
+    return innermost(place) if place in archives.folders else place
 
 
 def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
@@ -446,20 +299,15 @@ def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], ar
 
 
 def hold_boxes(inputs: Sequence[Sequence[Path]]) -> bool:
-    """Whether one of the files of inputs is a folder, or of a kind of boxes, rather than all of tables."""
-    return any(path.is_dir() or holds_boxes(path) for paths in inputs for path in paths)
+    """Whether a file of the inputs is a folder, or of a kind of boxes that needs no torch, rather than of a table."""
+    return any(path.is_dir() or _holds_boxes(path) for paths in inputs for path in paths)
 
 
-def holds_boxes(path: Path) -> bool:
-    """Whether a file is of a kind that `read_boxes` reads without torch, rather than a table."""
-    if path.suffix.lower() in _OBJECTS:
-        return path.suffix.lower() == ".json" and _is_of_boxes(path)
-    return path.suffix.lower() in _SUFFIXES
-
-
-def _is_of_boxes(path: Path) -> bool:
+def _holds_boxes(path: Path) -> bool:
+    if path.suffix.lower() != ".json":
+        return path.suffix.lower() in {*_SUFFIXES} - {*_OBJECTS}
     try:
-        content = read_json(path)
+        content = parse_json(path.read_bytes())
     except ValueError:  # a table may have another encoding
         return False
     first = content[0] if isinstance(content, list) and content else None
@@ -486,7 +334,7 @@ def guessed_options(
     unknown = unknown if unknown_class_id is None else [unknown_class_id]
     known = tuple(sorted(predicted - {*unknown, *by_name}))
     words = [classes.get(label, str(label)) for label in known]
-    text = f"Guessed: known classes {some(words) if classes else _ranges(known)} (predicted by the detector)"
+    text = f"Guessed: known classes {some(words)} (predicted by the detector)"
     if unknown and unknown_class_id is None:
         why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
         text += f"; unknown id {unknown[0]} ({why})"
@@ -494,58 +342,46 @@ def guessed_options(
     return options, f"{text}. Change them under Options, if it was trained on others."
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    """Write integers as ranges: 0–5, 7."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def _detections(places: Sequence[Path], truth: Path, of: Choices, guess: bool = False) -> list[Detections]:
+def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:
     """The detections of each place, on one data set."""
     dataset, true = _references(truth, of)
     for place in places if dataset.relative else []:
         if place.is_dir() and files_below(place, TXT) and not are_class_files(place, dataset):
             dataset = with_predicted_images(dataset, place)
-    return [_predicted(Source(place, dataset, guess), true, truth, of) for place in places]
+    return [_predicted(place, dataset, true, truth, of) for place in places]
 
 
-def _predicted(source: Source, true: Format, truth: Path, of: Choices) -> Detections:
-    predicted = _format_of(source, PREDICTED_FORMATS, "predictions in a folder, .json or .pt", of)
+def _references(place: Path, of: Choices) -> tuple[Dataset, Format]:
+    true, path, content = _opened(place, REFERENCES, "references in a folder, a data.yaml, .json or .pt", of)
+    dataset: Dataset = true.read(path, content, of)
+    return dataset if of.image_set is None or true.read is read_voc else subset(dataset, of.image_set), true
+
+
+def _predicted(place: Path, dataset: Dataset, true: Format, truth: Path, of: Choices) -> Detections:
+    predicted, path, content = _opened(place, PREDICTED_FORMATS, "predictions in a folder, .json or .pt", of, dataset)
     if of.classes is None and not _same_ids(predicted, true):
         raise ValueError(
-            f"{source.path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
+            f"{path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
             f" mean other classes than in {true.name} references; use --names data.yaml, or --names cat dog"
         )
-    classes = source.dataset.classes
+    classes = dataset.classes
     if of.classes is not None and truth.is_dir() and (true.ids, predicted.ids) == ("YOLO", "COCO"):
         raise ValueError(
             f"{truth}: expected a data.yaml, since a folder of labels does not say what its ids mean, and COCO"
             " counts classes otherwise; --names are those of the predicted classes"
         )
-    if source.dataset.relative and predicted.ids != "YOLO":
+    if dataset.relative and predicted.ids != "YOLO":
         raise ValueError(
-            f"{source.path}: expected the images, since these boxes are in pixels and the labels in fractions of the"
+            f"{path}: expected the images, since these boxes are in pixels and the labels in fractions of the"
             " image; say where the images are"
         )
-    detections: Detections = predicted.read(source, of)
+    detections: Detections = predicted.read(path, content, dataset, of)
     if of.classes is None or not classes or dict(of.classes) == classes:
         return detections
     if predicted.ids == NAMES:
-        raise ValueError(f"{source.path}: expected no names of the predicted classes, which its files have, got some")
-    with named(source.path):
+        raise ValueError(f"{path}: expected no names of the predicted classes, which its files have, got some")
+    with named(path):
         return rename_classes(detections, of.classes, of.unknown_class_id)
-
-
-def _references(place: Path, of: Choices) -> tuple[Dataset, Format]:
-    source = Source(place)
-    true = _format_of(source, REFERENCES, "references in a folder, a data.yaml, .json or .pt", of)
-    dataset: Dataset = true.read(source, of)
-    return dataset if of.image_set is None else subset(dataset, of.image_set), true
 
 
 def _same_ids(predicted: Format, true: Format) -> bool:
@@ -556,7 +392,7 @@ def _same_ids(predicted: Format, true: Format) -> bool:
 
 
 def texts_read(place: str | Path, split: str = "val") -> Iterator[Path]:
-    """The .txt, .json, .pt, .yaml and .zip files at a place that the readers may read, if they exist."""
+    """The text files at a place that the readers may read, if they exist."""
     place = Path(place)
     yield from files_below(place, TXT) if place.is_dir() else [place]
     yield from yolo_data_texts(place, split) if place.suffix in YAML else [voc_list(place, split)]
@@ -576,14 +412,9 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
         return dict(enumerate(words))
     if path.suffix in YAML:
         return class_names(read_yaml(path), path)
-    if path.suffix == ".json":
-        content = read_json(path)
-        categories = content.get("categories") if isinstance(content, dict) else None
-        if not isinstance(categories, list):
-            raise ValueError(f"{path}: expected an object with categories")
-        return coco_classes(categories, str(path))
-    try:
+    with named(path):
+        if path.suffix == ".json":
+            content = parse_json(path.read_bytes())
+            return coco_classes(content.get("categories") if isinstance(content, dict) else None, path)
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: expected names, got {getattr(error, 'strerror', None) or error}") from error
     return {i: line.strip() for i, line in enumerate(lines) if line.strip()}

@@ -10,8 +10,7 @@ Pascal VOC Challenge, IJCV 2010, and the development kit's readme.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -19,7 +18,17 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..places import IMAGE_SUFFIXES, Size, check_flat, checked_size, files_below, files_in, find_images, implied_images
+from ..places import (
+    IMAGE_SUFFIXES,
+    Size,
+    check_flat,
+    checked_size,
+    files_below,
+    files_in,
+    find_images,
+    implied_images,
+    places_by_end,
+)
 from ..reading import (
     BESIDE,
     BOXES,
@@ -30,7 +39,6 @@ from ..reading import (
     REPEATED,
     Census,
     LeftOut,
-    by_real_place,
     unused,
 )
 from ..reasons import reason
@@ -39,18 +47,18 @@ from .dataset import (
     TXT,
     UNKNOWN,
     Boxes,
+    Choices,
     Dataset,
     Detections,
     aliases_of,
     class_key,
-    find_image,
+    first_spellings,
     ids_of_names,
     listed_images,
     means_unknown,
-    plain_name,
+    others_of,
     predicted_boxes,
-    similar_images,
-    spelling,
+    similar_image,
     split_by_image,
     true_boxes,
     unknown_id,
@@ -61,50 +69,50 @@ _PREFIX = re.compile(r"comp\d_det_[^_]+_")
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
-def read_voc(
-    annotations: str | Path,
-    images: str | Path | None = None,
-    *,
-    split: str | None = None,
-    image_set: str | Path | None = None,
-    classes: Mapping[int, str] | None = None,
-    one_based: bool = True,
-    leave_out: bool = False,
-) -> Dataset:
-    """Read a folder of Pascal VOC annotations. Difficult objects are ignored.
+def annotations_of(folder: Path) -> Path:
+    """The folder of annotations: this one, or Annotations in it."""
+    return folder if files_in(folder, XML) else folder / "Annotations"
 
-    Parameters: annotations, a folder of XML files; images, the folder of the images, which then all belong to the data
-    set; by default JPEGImages beside Annotations, if it exists, for the images that have annotations; split, the name
-    of a list of images in ImageSets/Main beside Annotations; image_set, such a list elsewhere; classes, id → name, by
-    default the names that occur, in alphabetical order; one_based, False for files of tools that count pixels from 0,
-    which stay as they are; leave_out, whether to leave out XML files without an image in `images`.
 
-    Returns the images by name or in the order of the list; images without an XML file have no objects. Raises
-    ValueError, with file and line, for malformed XML, for a name that is not among `classes`, for an XML file without
-    its image, for a missing image of the list, for a size that is not the image's, and if both `split` and `image_set`
-    are set.
+def read_voc(place: Path, content: None, of: Choices) -> Dataset:
+    """A folder of Pascal VOC annotations, by name or in the order of a list. Difficult objects are ignored.
+
+    Without the choice `images`, the images are those of JPEGImages beside Annotations, if it exists, and belong to the
+    data set if they have annotations or are listed. An image without annotations has no objects. Raises ValueError,
+    with file and line, for malformed XML, a name that is not among the classes, a size that is not the image's, and
+    an XML file without its image in `images`. Annotations of images that are not listed are not opened.
     """
-    folder = Path(annotations)
+    folder = annotations_of(place)
     files = _files(folder)
-    paths, beside, lost = _images(folder, files, images)
-    without = unused(LABELS, "without an image", lost, leave_out)
-    files = {name: path for name, path in files.items() if str(path) not in lost}
-    listed = None if split is None and image_set is None else _list(folder, split, image_set)
-    names = [*(files if images is None else paths)] if listed is None else _listed(folder, paths, listed)
-    pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
+    images = implied_images(folder, "Annotations", "JPEGImages") if of.images is None else Path(of.images)
+    is_empty = images is None or (of.images is None and not files_below(images, IMAGE_SUFFIXES))
+    pictures = {} if images is None or is_empty else find_images(images)
+    alone = {} if of.images is None else {str(path): name for name, path in files.items() if name not in pictures}
+
+    def error(path: str) -> str:
+        return f"{path}: expected an image of that name in {images}, got none{similar_image(alone[path], pictures)}"
+
+    without = unused(LABELS, "without an image", alone, of.leave_out, error)
+    beside = [*files_below(folder, None), *files_below(images or folder, None)]
+    others = others_of(beside, [*files.values(), *pictures.values()])
+    files = {name: path for name, path in files.items() if str(path) not in alone}
+    lists = [voc_list(folder, of.split)] if of.split is not None else []
+    lists += [Path(of.image_set)] if of.image_set is not None else []
+    names = [*(files if of.images is None and not lists else {**files, **pictures})]
+    for path in lists:
+        names = [names[i] for i in listed_images(path, names)]
+    there = {*names}
+    pages = [_read(files[name], of.one_based) if name in files else _Page([], None, []) for name in names]
     occurring = {item.name for page in pages for item in page.objects}
-    if classes is None:
-        classes = dict(enumerate(sorted(occurring)))
+    classes = dict(enumerate(sorted(occurring))) if of.classes is None else dict(of.classes)
     ids = {name: i for i, name in classes.items()}
     ids |= {name: ids[own] for name, own in aliases_of(occurring, ids).items()}
-    references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
-    sizes = [checked_size(paths[name], page.size, files.get(name)) for name, page in zip(names, pages)]
-    there, why = {*names}, "without annotations" if listed is None else f"not in {listed.name}"
+    why = f"not in {' or '.join(path.name for path in lists)}" if lists else "without annotations"
     left_out: LeftOut = {
         REPEATED: [place for page in pages for place in page.repeated],
-        (IMAGES, why): [str(path) for name, path in paths.items() if path is not None and name not in there],
+        (IMAGES, why): [str(path) for name, path in pictures.items() if name not in there],
         (LABELS, f"of images {why}"): [str(path) for name, path in files.items() if name not in there],
-        BESIDE: [*map(str, beside)],
+        BESIDE: [*map(str, others)],
         **without,
     }
     used = {
@@ -112,8 +120,15 @@ def read_voc(
         LABELS: len(there & files.keys()),
         BOXES: sum(len(page.objects) for page in pages),
     }
-    counted, own = Census(used, left_out), [paths[name] for name in names]
-    return Dataset(names, references, dict(classes), own, sizes, ids_of_names(names), counted)
+    return Dataset(
+        names,
+        [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)],
+        classes,
+        [pictures.get(name) for name in names],
+        [checked_size(pictures.get(name), page.size, files.get(name)) for name, page in zip(names, pages)],
+        ids_of_names(names),
+        Census(used, left_out),
+    )
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -123,8 +138,6 @@ def _files(folder: Path) -> dict[str, Path]:
         if path.stem in files:
             raise ValueError(f"{path}: expected one file of that name, got {files[path.stem].name} too")
         files[path.stem] = path
-    if not files:
-        raise ValueError(f"{folder}: expected a folder with .xml files, got none")
     check_flat(folder, XML)
     return files
 
@@ -134,28 +147,9 @@ def voc_list(annotations: Path, split: str) -> Path:
     return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
 
 
-def _list(folder: Path, split: str | None, image_set: str | Path | None) -> Path:
-    """The list of the images of a split, or another list."""
-    if split is not None and image_set is not None:
-        raise ValueError(f"{image_set}: expected a split or a list of images, got both")
-    return voc_list(folder, str(split)) if image_set is None else Path(image_set)
-
-
-def _listed(folder: Path, images: Mapping[str, Path | None], place: Path) -> list[str]:
-    """The names in a list of images."""
-    names = listed_images(place)
-    for name, line in names.items():
-        if name not in images:
-            hint = similar_images(images)(name)
-            raise ValueError(
-                f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither{hint}"
-            )
-    return [*names]
-
-
 class _Object(NamedTuple):
     name: str
-    box: list[float]
+    box: tuple[float, ...]
     difficult: bool
     line: int
 
@@ -163,32 +157,7 @@ class _Object(NamedTuple):
 class _Page(NamedTuple):
     objects: list[_Object]
     size: Size | None
-    repeated: Sequence[str] = ()
-
-
-def _images(
-    folder: Path, files: Mapping[str, Path], images: str | Path | None
-) -> tuple[dict[str, Path | None], list[Path], dict[str, str]]:
-    """The files of the images by name, None for an image with annotations only; the files beside both; and what is
-    wrong with annotations without an image, by their paths.
-    """
-    place = Path(images or folder)
-    if images is None:
-        with suppress(ValueError):  # without images
-            place = implied_images(folder, "Annotations", "JPEGImages")
-    there = find_images(place) if images is not None or files_below(place, IMAGE_SUFFIXES) else {}
-    alone = {plain_name(name) for name in there if name not in files}
-    similar = similar_images(there)
-    # annotations may be there without images, unless the folder of these is named
-    lost = {
-        str(path): f"{path}: expected an image of that name in {place}, got none{similar(name)}"
-        for name, path in files.items()
-        if name not in there and (images is not None or plain_name(name) in alone)
-    }
-    beside = by_real_place([*files_below(folder, None), *files_below(place, None)])
-    own = by_real_place([*files.values(), *there.values()])
-    own_names = [name for name, path in files.items() if str(path) not in lost]
-    return {**dict.fromkeys(own_names), **there}, [path for key, path in beside.items() if key not in own], lost
+    repeated: list[str]
 
 
 def _read(path: Path, one_based: bool) -> _Page:
@@ -198,11 +167,11 @@ def _read(path: Path, one_based: bool) -> _Page:
     if not elements and below is not None:
         raise ValueError(f"{path}:{lines[below]}: expected <object> directly below <{root.tag}>, got <{below.tag}>")
     every = [_object(element, path, lines, one_based) for element in elements]
-    objects: dict[tuple[object, ...], _Object] = {}
-    firsts = [objects.setdefault((item.name, *item.box, item.difficult), item) for item in every]
-    repeated = [f"{path}:{item.line}" for item, first in zip(every, firsts) if item is not first]
+    firsts: dict[_Object, _Object] = {}
+    repeated = [item.line for item in every if firsts.setdefault(item._replace(line=0), item) is not item]
     width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
-    return _Page([*objects.values()], (width, height) if width and height else None, repeated)
+    size = (width, height) if width and height else None
+    return _Page([*firsts.values()], size, [f"{path}:{line}" for line in repeated])
 
 
 def _pixels(text: str) -> int:
@@ -245,7 +214,7 @@ def _object(element: Element, path: Path, lines: Mapping[Element, int], one_base
         box[:2] = box[0] - 1, box[1] - 1
     if not (np.isfinite(box).all() and box[0] <= box[2] and box[1] <= box[3]):
         raise ValueError(f"{place}: expected xmin ≤ xmax and ymin ≤ ymax, got {cells}")
-    return _Object(name, box, difficult == "1", lines[element])
+    return _Object(name, tuple(box), difficult == "1", lines[element])
 
 
 def _boxes(page: _Page, ids: Mapping[str, int], path: Path | None) -> Boxes:
@@ -262,7 +231,7 @@ def are_class_files(folder: Path, dataset: Dataset) -> bool:
     stems = [path.stem for path in files_in(folder, TXT)]
     if any(_PREFIX.match(stem) for stem in stems):
         return True
-    images, classes = find_image(dataset), {class_key(name) for name in dataset.classes.values()}
+    images, classes = places_by_end(dataset.names), {class_key(name) for name in dataset.classes.values()}
     if any(stem not in images and (class_key(stem) in classes or means_unknown(stem)) for stem in stems):
         return True
     # if no file name is a known class, the lines must begin with images
@@ -276,57 +245,52 @@ def _first_words(folder: Path) -> Iterator[str]:
             yield from next((line.split()[:1] for line in file if line.strip()), [])
 
 
-def read_class_files(
-    folder: str | Path,
-    dataset: Dataset,
-    *,
-    unknown_class_id: int | None = None,
-    one_based: bool = True,
-    leave_out: bool = False,
-) -> Detections:
-    """Read a folder of Pascal VOC results, one file for each class.
+def read_class_files(folder: Path, content: None, dataset: Dataset, of: Choices) -> Detections:
+    """A folder of Pascal VOC results, files named after classes of the data set or by a name that means unknown.
 
-    Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or by a name that
-    means unknown; dataset, with the images that the lines name, by their names or the end of them; unknown_class_id,
-    the id of boxes in the file of unknown, or a new one if the data set has another class of that number, by default
-    that of the data set's class of such a name, or else −1; one_based, False for pixels that count from 0;
-    leave_out, whether to leave out lines of unknown images.
-
-    Returns the predictions of the data set's images, none for an image without a line. Raises ValueError, with file and
-    line, for a file that names no class, a second file of a class, a line without six fields, a malformed number, and
-    an image that the data set lacks.
+    The id of unknown is the choice `unknown_class_id`, or a new one if the data set has another class of that number;
+    by default that of the data set's class of such a name, or else −1. Raises ValueError, with file and line, for a
+    file that names no class, a second file of a class, a malformed line, and an image that the data set lacks.
     """
-    files = _files_by_class(Path(folder), dataset)
-    if unknown_class_id is None:
-        unknown_class_id = unknown_id(dataset.classes, ())
-    taken = not means_unknown(dataset.classes.get(unknown_class_id, UNKNOWN))
-    unknown = 1 + max(dataset.classes) if taken else unknown_class_id
+    files = _files_by_class(folder, dataset)
+    unknown = unknown_id(dataset.classes, ()) if of.unknown_class_id is None else of.unknown_class_id
+    taken = not means_unknown(dataset.classes.get(unknown, UNKNOWN))
+    unknown = 1 + max(dataset.classes) if taken else unknown
     ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown}
-    images, lost = find_image(dataset), dict[str, str]()
-    tables = [_lines(path, images, one_based, lost) for path in files.values()]
+    images, lost = places_by_end(dataset.names), dict[str, str]()
+    tables = [_lines(path, images, of.one_based, lost) for path in files.values()]
     labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
     rows = np.concatenate([np.zeros((0, 6)), *tables])
     columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
     parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
-    aliases = aliases_of([_class_of(path) for path in files.values()], dataset.classes.values())
-    says_unknown = unknown if taken or UNKNOWN in files else None
-    others = [str(path) for path in files_below(Path(folder), None) if path.suffix.lower() not in TXT]
-    left_out: LeftOut = {BESIDE: others, **unused(PREDICTED, OF_OTHERS, lost, leave_out)}
-    counted = Census({PREDICTIONS: len(files), PREDICTED: len(rows)}, left_out)
-    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases, says_unknown, counted)
+
+    def error(place: str) -> str:
+        return (
+            f"{place}: expected an image of the references, got {lost[place]!r}{similar_image(lost[place], [*images])}"
+        )
+
+    others = [str(path) for path in files_below(folder, None) if path.suffix.lower() not in TXT]
+    left_out: LeftOut = {BESIDE: others, **unused(PREDICTED, OF_OTHERS, lost, of.leave_out, error)}
+    return Detections(
+        dataset,
+        [predicted_boxes(**part) for part in parts],
+        aliases_of([_class_of(path) for path in files.values()], dataset.classes.values()),
+        unknown if taken or UNKNOWN in files else None,
+        Census({PREDICTIONS: len(files), PREDICTED: len(rows)}, left_out),
+    )
 
 
 def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
     """The files by the names of their classes in the data set."""
     check_flat(folder, TXT)
+    names = first_spellings(dataset.classes.values())
     files: dict[str, Path] = {}
     for path in files_in(folder, TXT):
-        name = spelling(_class_of(path), dataset.classes.values())
-        if name is None and means_unknown(_class_of(path)):
-            name = UNKNOWN
-        if name is None:
+        own = _class_of(path)
+        name = names.get(class_key(own), UNKNOWN if means_unknown(own) else "")
+        if not name:
             raise ValueError(
-                f"{path}: expected the name of a class of the references, or unknown, got {_class_of(path)!r};"
+                f"{path}: expected the name of a class of the references, or unknown, got {own!r};"
                 " name all classes with --names"
             )
         if name in files:
@@ -342,7 +306,7 @@ def _class_of(path: Path) -> str:
 def _lines(path: Path, images: Mapping[str, int], one_based: bool, lost: dict[str, str]) -> np.ndarray:
     """The lines of a file, (n, 6): the image's index, the confidence, and x1, y1, x2, y2.
 
-    What is wrong with lines of unknown images is added to `lost`, by their places.
+    The unknown images of other lines are added to `lost`, by their places.
     """
     try:
         # a name may hold blanks
@@ -368,8 +332,7 @@ def _row(cells: list[str], images: Mapping[str, int], place: str, lost: dict[str
     if len(cells) != 6 or (image is None and fields > 6):
         raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {fields} fields")
     if image is None:
-        hint = "" if lost else similar_images(images)(cells[0])  # the first error is raised
-        lost[place] = f"{place}: expected an image of the references, got {cells[0]!r}{hint}"
+        lost[place] = cells[0]
         return []
     try:
         return [image, *map(float, cells[1:])]

@@ -39,17 +39,19 @@ from ..reading import (
     by_real_place,
     unused,
 )
-from ..reasons import named, readable, reason
+from ..reasons import named, reason
 from .dataset import (
     OF_OTHERS,
     TXT,
+    Choices,
     Dataset,
     Detections,
     corners_of,
     ids_of_names,
+    others_of,
     plain_name,
     predicted_boxes,
-    similar_images,
+    similar_image,
     true_boxes,
 )
 from .yolo_lines import LISTS_OF_CLASSES, read_texts
@@ -74,79 +76,90 @@ class Files(NamedTuple):
     beyond: Mapping[str, Path] = MappingProxyType({})
     lists: Sequence[Path] = ()
 
-    @property
-    def pictures(self) -> list[Path]:
-        """The images at hand, of the data set and beyond."""
-        return [path for path in (*self.images.values(), *self.beyond.values()) if path is not None]
 
-    @property
-    def others(self) -> list[Path]:
-        """The files that are neither images nor labels."""
-        own = by_real_place([*self.pictures, *self.texts.values(), *self.lists])
-        return sorted(path for place, path in by_real_place(self.beside).items() if place not in own)
+def data_yaml(place: Path) -> Path | None:
+    """The data.yaml that a place is, or that is in it. Raises ValueError for several."""
+    files = files_in(place, YAML) if place.is_dir() else [place]
+    if len(files) > 1:
+        raise ValueError(f"{files[1]}: expected one file with names of classes, got {files[0].name} too")
+    return files[0] if files and files[0].suffix in YAML else None
 
 
-def read_yolo(
-    labels: str | Path,
-    images: str | Path | None = None,
-    *,
-    classes: Mapping[int, str] | None = None,
-    leave_out: bool = False,
-) -> Dataset:
-    """Read a folder of YOLO labels, with the same subfolders as the images.
+def read_yolo(place: Path, content: None, of: Choices) -> Dataset:
+    """A folder of YOLO labels, with the same subfolders as the images, with a data.yaml or without.
 
-    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
-    by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name; leave_out, whether to leave
-    out text files without their image.
-
-    Returns every image of the folder; an image without a text file has no objects.
-    Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
+    The folder of the images is the choice, or that of YOLO's layout (…/labels/val → …/images/val); all its images are
+    returned, also those without a text file, which have no objects. Where there are none, each text file is that of an
+    image. Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
     """
-    labels = Path(labels)
-    texts = find_texts(labels)
-    folder = implied_images(labels) if images is None else Path(images)
+    split, data = of.split or "val", data_yaml(place)
+    content_of_data = {} if data is None else read_yaml(data)
+    if data is not None and content_of_data.get(split) and files_below(place, IMAGE_SUFFIXES):
+        return read_yolo_data(data, None, of)
+    classes = of.classes or {} if data is None else class_names(content_of_data, data)
+    if of.images is None and implied_images(place) is None:
+        return _read_relative(innermost(place) if of.split is None else _of_split(place, split), classes, data)
+    labels = _of_split(place, split)
+    if of.split is not None and labels.name in SPLITS and labels.name != split:
+        raise ValueError(f"{place}: expected the labels of {split}, got those of {labels.name}")
+    folder = implied_images(labels) if of.images is None else _of_split(Path(of.images), split)
+    if folder is None:
+        raise ValueError(f"{labels}: expected its images in a folder 'images' in place of 'labels'; say where they are")
     pictures = find_images(folder)
-    files = Files(pictures, texts, [*files_below(folder, None), *files_below(labels, None)])
-    return _dataset([*pictures], files, classes or {}, leave_out=leave_out)
+    files = Files(pictures, find_texts(labels), [*files_below(folder, None), *files_below(labels, None)])
+    return _dataset([*pictures], files, classes, leave_out=of.leave_out)
 
 
-def read_relative(labels: Path, classes: Mapping[int, str], data: Path | None) -> Dataset:
-    """Read a folder of YOLO labels whose images are not at hand: each text file is that of an image.
+def _of_split(folder: Path, split: str) -> Path:
+    """The subfolder of a split, that of labels or images, or the folder itself."""
+    for parent in (folder, folder / "labels"):
+        if (parent / split).is_dir():
+            return parent / split
+        others = [name for name in SPLITS if (parent / name).is_dir()]
+        if others:
+            raise ValueError(f"{parent}: expected a folder {split!r} in it, got {', '.join(others)}")
+    return folder / "labels" if (folder / "labels").is_dir() else folder
 
-    Parameters: classes, id → name; data, the data.yaml of the names, if that is there.
-    """
+
+def innermost(folder: Path) -> Path:
+    """The folder that holds all files, unless that is a split's."""
+    entries = [*folder.iterdir()]
+    is_within = len(entries) == 1 and entries[0].is_dir() and entries[0].name not in SPLITS
+    return innermost(entries[0]) if is_within else folder
+
+
+def _read_relative(labels: Path, classes: Mapping[int, str], data: Path | None) -> Dataset:
+    """A folder of labels whose images are not at hand; `data` is the data.yaml of the names."""
     texts = find_texts(labels)
     images = {name: None for name, path in texts.items() if path.name not in LISTS_OF_CLASSES}
     files = Files(images, texts, files_below(labels, None), lists=[] if data is None else [data])
     return _dataset([*images], files, classes, None if data is None else _key_points(data, read_yaml(data)))
 
 
-def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bool = False) -> Detections:
-    """Read a folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
+def read_yolo_predictions(labels: Path, content: None, dataset: Dataset, of: Choices) -> Detections:
+    """A folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
 
-    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
-    like the last parts of their names, in that folder or below it; dataset, the images and their sizes; leave_out,
-    whether to leave out text files without their image.
-
-    Returns the predictions of the data set's images; images without a text file have none.
-    Raises ValueError, with file and line, for a malformed line, and for a text file without its image: that of another
-    folder, such as train/001.txt for val/001, is not taken.
+    Text files are named like the images or like the last parts of their names, in that folder or below it; images
+    without one have no predictions. Raises ValueError, with file and line, for a malformed line, and for a text file
+    without its image: that of another folder, such as train/001.txt for val/001, is not taken.
     """
-    texts = find_texts(Path(labels))
-    lists, places, lost = _texts_of_images(texts, dataset)
+    texts = find_texts(labels)
+    lists, places = _texts_of_images(texts, dataset)
     files: dict[int, Path] = {}
     for name, place in places.items():
         if place in files:
             raise ValueError(f"{texts[name]}: expected one file for image {dataset.names[place]}, got two")
-        files[place] = texts[name]
+        if place is not None:
+            files[place] = texts[name]
     tables = read_texts([*files.values()], confidence=True, key_points=dataset.key_points).tables
     predictions = [predicted_boxes() for _ in dataset.names]
     for place, rows in zip(files, tables):
         predictions[place] = predicted_boxes(corners_of(rows[:, 1:5], size_of(dataset, place)), rows[:, 5], rows[:, 0])
+    lost = {str(texts[name]): name for name, place in places.items() if place is None}
     left_out: LeftOut = {
         (PREDICTIONS, OF_CLASSES): [*map(str, lists)],
-        BESIDE: [*map(str, sorted({*files_below(Path(labels), None)} - {*texts.values()}))],
-        **unused(PREDICTIONS, OF_OTHERS, lost, leave_out),
+        BESIDE: [*map(str, sorted({*files_below(labels, None)} - {*texts.values()}))],
+        **unused(PREDICTIONS, OF_OTHERS, lost, of.leave_out, lambda path: _no_image(path, lost[path], dataset)),
     }
     used = {PREDICTIONS: len(files), PREDICTED: sum(map(len, tables))}
     return Detections(dataset, predictions, census=Census(used, left_out))
@@ -155,22 +168,21 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset, *, leave_out: bo
 def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
     """A data set whose images are not at hand, with those that predictions alone have; they have no objects.
 
-    Raises ValueError if no file of predictions is named like one of labels, for a name that those of several end with,
-    and for one that differs from a name of labels in case or form.
+    Raises ValueError if no file of predictions is named like one of labels, and for one whose last part differs from
+    that of a label in case or form at most.
     """
     texts = find_texts(labels)
-    _, places, lost = _texts_of_images(texts, dataset)
-    more = [name for name, path in texts.items() if str(path) in lost]
-    ends, similar = {name.rpartition("/")[2] for name in dataset.names}, similar_images(dataset.names)
-    for name in more:
-        if not places or name in ends or similar(name):
-            raise ValueError(lost[str(texts[name])])
-    count = len(more)
-    none = true_boxes(np.zeros(0), np.zeros(0))
-    names, blank = [*dataset.names, *more], [None] * count
+    places = _texts_of_images(texts, dataset)[1]
+    more = [name for name, place in places.items() if place is None]
+    plain = {*map(plain_name, dataset.names)}
+    wrong = next((name for name in more if len(more) == len(places) or plain_name(name) in plain), None)
+    if wrong is not None:
+        raise ValueError(_no_image(texts[wrong], wrong, dataset))
+    none, blank = true_boxes(np.zeros(0), np.zeros(0)), [None] * len(more)
+    names = [*dataset.names, *more]
     return dataset._replace(
         names=names,
-        references=[*dataset.references, *[none] * count],
+        references=[*dataset.references, *[none] * len(more)],
         paths=[*dataset.paths, *blank],
         sizes=[*dataset.sizes, *blank],
         ids=ids_of_names(names),
@@ -178,19 +190,17 @@ def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
     )
 
 
-def _texts_of_images(texts: Mapping[str, Path], dataset: Dataset) -> tuple[list[Path], dict[str, int], dict[str, str]]:
-    """Lists of classes; the image of each text file, by its name; what is wrong with others, by their paths."""
-    names, similar = {*dataset.names}, similar_images(dataset.names)
+def _texts_of_images(texts: Mapping[str, Path], dataset: Dataset) -> tuple[list[Path], dict[str, int | None]]:
+    """Lists of classes, and the image of each other text file, by its name; None for no image."""
+    names = {*dataset.names}
     lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
     own = [name for name, path in texts.items() if path not in lists]
-    places = dict(zip(own, matched(own, dataset.names, strip=True)))
-    lost = {
-        f"{texts[name]}": f"{texts[name]}: expected predictions for an image of the references, got no such image"
-        f"{similar(name)}"
-        for name, place in places.items()
-        if place is None
-    }
-    return lists, {name: place for name, place in places.items() if place is not None}, lost
+    return lists, dict(zip(own, matched(own, dataset.names, strip=True)))
+
+
+def _no_image(path: object, name: str, dataset: Dataset) -> str:
+    hint = similar_image(name, dataset.names)
+    return f"{path}: expected predictions for an image of the references, got no such image{hint}"
 
 
 def _dataset(
@@ -205,18 +215,17 @@ def _dataset(
     Raises ValueError for a label file of no image, and for one that lies beside its image while others do not.
     """
     there = {*files.images, *files.beyond}
-    alone = {name: path for name, path in files.texts.items() if name not in there}
-    similar = similar_images(there)
-    lists = [path for path in alone.values() if path.name in LISTS_OF_CLASSES]
-    lost = {
-        str(path): f"{path}: expected an image of that name, got none{similar(name)}"
-        for name, path in alone.items()
-        if path not in lists
-    }
-    without = unused(LABELS, "without an image", lost, leave_out)
-    others = files.others
+    lists = [path for name, path in files.texts.items() if name not in there and path.name in LISTS_OF_CLASSES]
+    alone = {str(path): name for name, path in files.texts.items() if name not in there and path not in lists}
+
+    def error(path: str) -> str:
+        return f"{path}: expected an image of that name, got none{similar_image(alone[path], there)}"
+
+    without = unused(LABELS, "without an image", alone, leave_out, error)
+    pictures = [path for path in (*files.images.values(), *files.beyond.values()) if path is not None]
+    others = others_of(files.beside, [*pictures, *files.texts.values(), *files.lists])
     misplaced = [path for path in others if path.suffix.lower() in TXT]
-    stems = {plain_name(path.stem) for path in files.pictures if misplaced}
+    stems = {plain_name(path.stem) for path in pictures if misplaced}
     for path in misplaced:
         if plain_name(path.stem) in stems:
             raise ValueError(f"{path}: expected labels in a folder of their own, as the others are, got some here")
@@ -256,24 +265,20 @@ def size_of(dataset: Dataset, place: int) -> Size:
     return size or image_size(str(path))
 
 
-@readable()
-def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = False) -> Dataset:
-    """Read a split of the YOLO data set that a data.yaml describes.
+def read_yolo_data(data: Path, content: None, of: Choices) -> Dataset:
+    """A split of the YOLO data set that a data.yaml describes.
 
-    Parameters: data, a file with `names` (list, or id → name), `train`, `val` or `test` (a folder of images, a .txt
-    with their paths, or a list of such) and optionally `path`, to which these are relative; a relative `path` is
-    sought from the file's folder, then from the working directory; split, one of the three;
-    leave_out, whether to leave out text files without their image.
-
-    Returns the images of the split with the labels of …/labels/… beside …/images/…; images without a text file have no
-    objects. Raises ValueError for a file without them, for a split without a single text file, for a label whose class
-    has no name, and with file and line for a malformed label.
+    The file has `names` (list, or id → name), `train`, `val` or `test` (a folder of images, a .txt with their paths, or
+    a list of such) and optionally `path`, to which these are relative; a relative `path` is sought from the file's
+    folder, then from the working directory. Labels are those of …/labels/… beside …/images/…; images without a text
+    file have no objects. Raises ValueError for a file without them, for a split without a single text file, for a label
+    whose class has no name, and with file and line for a malformed label.
     """
-    data = Path(data)
-    content = _content(data, split)
-    files = _files(data, content, split)
-    classes, names = class_names(content, data), [*map(_name, files.pictures[: len(files.images)])]
-    dataset = _dataset(names, files, classes, _key_points(data, content), leave_out)
+    split = of.split or "val"
+    yaml = _content(data, split)
+    files = _files(data, yaml, split)
+    classes, names = class_names(yaml, data), [_name(path) for path in files.images.values() if path is not None]
+    dataset = _dataset(names, files, classes, _key_points(data, yaml), of.leave_out)
     if files.images and not dataset.census.used[LABELS]:
         first = next(iter(files.images))
         raise ValueError(
@@ -287,9 +292,9 @@ def read_yolo_data(data: str | Path, split: str = "val", *, leave_out: bool = Fa
     return dataset
 
 
-def yolo_data_texts(data: str | Path, split: str = "val") -> list[Path]:
+def yolo_data_texts(data: Path, split: str) -> list[Path]:
     """The text files that `read_yolo_data` reads: lists of images, and labels."""
-    files = _files(Path(data), _content(Path(data), split), split)
+    files = _files(data, _content(data, split), split)
     return [*files.lists, *files.texts.values()]
 
 
@@ -318,8 +323,12 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
 
     Raises ValueError for an image that is there twice, and for two label files of one image.
     """
-    root, entries = _root(data, content), _entries(content, split)
-    places = [_place(data, root, entry) for entry in entries]
+    above = Path(str(content.get("path") or ".").replace("\\", "/"))
+    root = _folder(data, [data.parent / above, Path.cwd() / above], "the folder of path")
+    places = [  # some exporters, which write no path, mean an entry ../valid/images from the root
+        _folder(data, [root / entry, root / entry.removeprefix("../")], "a folder or a list of images")
+        for entry in _entries(content, split)
+    ]
     lists = [place for place in places if not place.is_dir()]
     images = [path for place in places for path in _images(data, root, place)]
     names = [*map(_name, images)]
@@ -377,13 +386,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
     try:
         content = yaml.load(path.read_text(encoding="utf-8-sig"), Loader)
-    except (UnicodeDecodeError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{path}: {reason(error)}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
     except Exception as error:  # a tag such as !!int on another value may raise any error
-        raise ValueError(f"{path}: expected YAML, got {reason(error)}") from error
+        is_text = isinstance(error, (UnicodeDecodeError, RecursionError, MemoryError))
+        raise ValueError(f"{path}: {'' if is_text else 'expected YAML, got '}{reason(error)}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
     return content
@@ -394,7 +402,7 @@ def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
     names = content.get("names")
     if isinstance(names, list):
         names = dict(enumerate(names))
-    if not isinstance(names, dict) or not names or not all(map(_is_id, names)):
+    if not isinstance(names, dict) or not names or not all(type(key) is int and key >= 0 for key in names):
         raise ValueError(f"{path}: expected names, as a list or as ids with names, got {names!r}")
     for key, name in names.items():
         if isinstance(name, bool) or not isinstance(name, (str, int, float)):
@@ -403,25 +411,11 @@ def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
     return {key: str(name) for key, name in names.items()}
 
 
-def _is_id(key: Any) -> bool:
-    return isinstance(key, int) and not isinstance(key, bool) and key >= 0
-
-
-def _root(data: Path, content: Mapping[str, Any]) -> Path:
-    named = Path(str(content.get("path") or ".").replace("\\", "/"))
-    places = dict.fromkeys((data.parent / named, Path.cwd() / named))
-    root = next((place for place in places if place.is_dir()), None)
-    if root is None:
-        raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
-    return root
-
-
-def _place(data: Path, root: Path, entry: str) -> Path:
-    # some exporters, which write no path, mean an entry ../valid/images from the root
-    places = [root / entry, root / entry.removeprefix("../")]
+def _folder(data: Path, places: Sequence[Path], expected: str) -> Path:
+    """The first place that exists. Raises ValueError if none does."""
     place = next((place for place in places if place.exists()), None)
     if place is None:
-        raise ValueError(f"{data}: expected a folder or a list of images, got none at {places[0]}")
+        raise ValueError(f"{data}: expected {expected}, got none at {' nor '.join(map(str, dict.fromkeys(places)))}")
     return place
 
 
@@ -439,7 +433,7 @@ def _images(data: Path, root: Path, place: Path) -> Iterator[Path]:
             paths = [place.parent / line.strip(), root / line.strip()]
             path = next((path for path in paths if path.is_file()), None)
             if path is None:
-                hint = similar_images([each.name for each in files_in(paths[0].parent, None)])(paths[0].name)
+                hint = similar_image(paths[0].name, [each.name for each in files_in(paths[0].parent, None)])
                 raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}{hint}")
             yield path
 

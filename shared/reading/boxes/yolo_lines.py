@@ -41,7 +41,7 @@ def read_texts(texts: Sequence[Any], *, confidence: bool = False, key_points: in
     """The lines of the text files of one data set, or of one detector.
 
     Parameters: texts, paths; confidence, whether they are predictions; key_points, how many numbers a line has for its
-    key points, by default read off the lines.
+    key points; None if no data.yaml tells: longer lines are then polygons.
 
     Raises ValueError, with the file and the line, for a line of another length, a value that is not a number, a class
     that is not an integer, coordinates outside the image, or a confidence outside [0, 1]; and for lines that may be
@@ -57,10 +57,10 @@ def read_texts(texts: Sequence[Any], *, confidence: bool = False, key_points: in
             for number, cells in lines.items()
             if len(cells) > width
         )
-        key_points = _key_points(longer, width)
+        _check_polygons(longer, width)
     repeated: list[str] = []
     tables = [
-        _table(others[i], texts[i], width, key_points, repeated) if part is None else part
+        _table(others[i], texts[i], width, key_points or 0, repeated) if part is None else part
         for i, part in enumerate(parts)
     ]
     return Tables(tables, repeated)
@@ -108,32 +108,27 @@ def _numbers(cells: list[str], place: str) -> list[float]:
         raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
 
 
-def _key_points(rows: Iterable[tuple[str, list[float]]], width: int) -> int:
-    """How many numbers the lines of a data set have for key points; 0 if they are polygons, or neither.
+def _check_polygons(rows: Iterable[tuple[str, list[float]]], width: int) -> None:
+    """Raise ValueError for lines that may be boxes with key points as well as polygons.
 
-    Key points are x, y or x, y, visibility, equally many in each line. Raises ValueError if polygons may look like that
-    too.
+    They are of one length, and most have points in or near a box in the image. Key points are x, y or x, y, visibility.
     """
-    first, length, count, boxes, flags, shown, right = "", 0, 0, 0, True, False, True
+    first, length, count, boxes, right = "", 0, 0, 0, True
     for place, row in rows:
-        if count and len(row) != length:
-            return 0
+        more = len(row) - width
+        if more % 2 or (count and len(row) != length):  # polygons have an even number of coordinates, and any of points
+            return
         first, length, count = first or place, len(row), count + 1
         visibilities = row[7 : length - (width - 5) : 3]
-        three = (length - width) % 3 == 0 and all(v in (0, 1, 2) if width == 5 else 0 <= v <= 1 for v in visibilities)
-        ways = [values for values in (2, 3) if (length - width) % values == 0 and (three or values == 2)]
-        boxes += any(_has_key_points(row, width, values) for values in ways)
-        flags, shown, right = flags and three, shown or 2 in visibilities, right and _is_rectangle(row, width)
-    more = length - width
-    if boxes < _MOST * count or right or (more % 2 and not flags):
-        return 0
-    if more % 2 == 0 and not (width == 5 and flags and shown):  # a polygon has no coordinate of 2
-        cure = "for key points, use a data.yaml with their kpt_shape; for polygons, write boxes: class cx cy w h"
+        flags = more % 3 == 0 and all(v in (0, 1, 2) if width == 5 else 0 <= v <= 1 for v in visibilities)
+        boxes += _has_key_points(row, width, 2) or (flags and _has_key_points(row, width, 3))
+        right = right and _is_rectangle(row, width)
+    if count and boxes >= _MOST * count and not right:
         raise ValueError(
             f"{first}: expected a box or a polygon, got lines of {length} numbers, which may be polygons as well as"
-            f" boxes with key points; {cure}{' confidence' * (width == 6)}"
+            " boxes with key points; for key points, use a data.yaml with their kpt_shape; for polygons, write boxes:"
+            f" class cx cy w h{' confidence' * (width == 6)}"
         )
-    return more
 
 
 def _has_key_points(row: list[float], width: int, values: int) -> bool:
@@ -179,8 +174,9 @@ def _box(row: list[float], cells: list[str], place: str, width: int, key_points:
     if len(row) != width:
         expected = "class cx cy w h" + f" and {key_points} numbers of key points" * (key_points > 0)
         expected += " confidence" * (width == 6)
-        hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
-        raise ValueError(f"{place}: expected {expected}, got {count} numbers{hint.get(count, '')}")
+        hint = "; key points need a data.yaml with their kpt_shape" if count > 6 and not key_points else ""
+        hints = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
+        raise ValueError(f"{place}: expected {expected}, got {count} numbers{hints.get(count, hint)}")
     reason = _reason(np.asarray([row]))
     if reason is not None:
         raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")

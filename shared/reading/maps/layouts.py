@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
+import fnmatch
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from ..objects import parse_json
-from ..reasons import named
+from ..reasons import named, reason
 
 
 @dataclass(frozen=True)
@@ -159,23 +158,14 @@ def layout_of(
         if name not in NAMES:
             raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
         return next((layout for layout in LAYOUTS if layout.name == name), None)
-    # by the folder that may be a category's, and by the first part of the path in it, which no pattern has a star in
-    beginning: dict[tuple[str, str], list[Sequence[str]]] = defaultdict(list)
+    # beginnings of paths in each folder that may be a category's; no pattern has more than three parts
+    beginnings: dict[str, set[str]] = defaultdict(set)
     for parts in (path.split("/") for path in names):
-        beginning["", parts[0]].append(parts)
-        if len(parts) > 1:
-            beginning[parts[0], parts[1]].append(parts[1:])
-    folders = {each for each, _ in beginning}
-
-    def matches(folder: str, mark: str) -> bool:
-        first, *more = mark.split("/")
-        return any(
-            len(parts) > len(more) and all(map(fnmatchcase, parts[1:], more))
-            for parts in beginning.get((folder, first), ())
-        )
+        for category, below in (("", parts), (parts[0], parts[1:])):
+            beginnings[category].update("/".join(below[:end]) for end in range(1, min(len(below), 3) + 1))
 
     def is_of(marks: Iterable[str]) -> bool:
-        return any(all(matches(each, mark) for mark in marks) for each in folders)
+        return any(all(fnmatch.filter(paths, mark) for mark in marks) for paths in beginnings.values())
 
     for layout in LAYOUTS:
         if is_of(layout.marks):
@@ -187,7 +177,7 @@ def layout_of(
                 raise ValueError(f"{folder}: expected {wanted}, got none; --levels image needs none")
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
-    if roots & {first for (_, first), paths in beginning.items() if any(len(parts) > 1 for parts in paths)}:
+    if any(path.partition("/")[0] in roots for paths in beginnings.values() for path in paths if "/" in path):
         raise ValueError(f"{folder}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
     return None
 
@@ -237,42 +227,26 @@ def read_list(path: Path, folder: Path) -> list[tuple[Path, Path | None]]:
     Parameters: path of {"meta": {"prefix": …, "normal_class": …}, "test": [{"image_path": …, "mask_path": … or null,
     "anomaly_class": …}, …]}, with paths below the prefix, a folder beside the category's own; folder, of the category.
     As in the official code, an image without a mask is normal, and so is one of the normal class.
-    Raises ValueError and TypeError, with the file and the row, for a malformed list, and for paths elsewhere.
+    Raises ValueError, with the file, for a malformed list, and for paths elsewhere.
     """
     with named(path):
         content = parse_json(path.read_bytes())
-        meta = _mapping(content, "the list").get("meta")
-        prefix, normal = (_text(_mapping(meta, "meta"), name, "meta") for name in ("prefix", "normal_class"))
-        rows = content.get("test")
-        if not isinstance(rows, list) or not rows:
-            raise ValueError(
-                f"expected test images in a list 'test', got {'none' if not rows else type(rows).__name__}"
-            )
         listed: list[tuple[Path, Path | None]] = []
-        for i, row in enumerate(rows):
-            where = f"test[{i}]"
-            kind = _text(_mapping(row, where), "anomaly_class", where)
-            image = _below(folder, prefix, _text(row, "image_path", where), where)
-            unmasked = row.get("mask_path") is None or kind == normal
-            listed.append((image, None if unmasked else _below(folder, prefix, _text(row, "mask_path", where), where)))
+        try:
+            normal, root = content["meta"]["normal_class"], folder.parent / content["meta"]["prefix"]
+            for row in content["test"]:
+                mask = None if row["anomaly_class"] == normal else row.get("mask_path")
+                listed.append((root / row["image_path"], None if mask is None else root / mask))
+        except (TypeError, LookupError, AttributeError) as error:
+            raise ValueError(
+                "expected meta with prefix and normal_class, and test with image_path, mask_path and anomaly_class of"
+                f" each image, got another list: {reason(error)}"
+            ) from None
+        others = [file for pair in listed for file in pair if file is not None and not _is_below(file, folder)]
+        if others or not listed:
+            raise ValueError(f"expected files in {folder}, got {others[0] if others else 'none'}")
         return listed
 
 
-def _mapping(value: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{name}: expected a dict, got {type(value).__name__}")
-    return value
-
-
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    if not isinstance(row.get(name), str):
-        raise TypeError(f"{where}: expected a text as {name}, got {row.get(name)!r:.100}")
-    return str(row[name])
-
-
-def _below(folder: Path, prefix: str, place: str, where: str) -> Path:
-    """The path of a list's entry. Raises ValueError for a path outside the folder of the category."""
-    path = folder.parent / prefix / place
-    if ".." in path.parts or not path.is_relative_to(folder) or path == folder:
-        raise ValueError(f"{where}: expected a file in {folder}, got {prefix}/{place}")
-    return path
+def _is_below(path: Path, folder: Path) -> bool:
+    return ".." not in path.parts and path != folder and path.is_relative_to(folder)

@@ -405,12 +405,9 @@ def file_problems(
         read = map_reader(listed, resize, ignore_value, **options)
     except (ValueError, TypeError) as error:
         return [*listed.problems, str(error)]
-    with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
-        lines = []
-        for line in read_ahead(problem, listed.pairs):
-            lines += [line] if line is not None else []
-            bar.update()
-    return [*listed.problems, *lines]
+    lines = read_ahead(problem, listed.pairs)
+    shown = progress_bar(lines, total=len(listed.pairs), unit=" images", shown=progress)
+    return [*listed.problems, *(line for line in shown if line is not None)]
 
 
 def pattern_of(listed: AnomalyMaps, sample_pattern: str | None) -> re.Pattern[str] | None:

@@ -60,9 +60,8 @@ def _as_saturation(entry: Any) -> tuple[int, Saturation]:
     if not isinstance(entry, Mapping) or not set(_KEYS) <= set(entry):
         came = ", ".join(map(str, entry)) if isinstance(entry, Mapping) else type(entry).__name__
         raise TypeError(f"expected {', '.join(_KEYS)}, got {came}")
-    value = as_int(entry["pixel_value"], "pixel_value", 1, 255)
-    relative, threshold = as_bool(entry["relative_saturation"], "relative_saturation"), entry["saturation_threshold"]
-    if not relative:
+    value, threshold = as_int(entry["pixel_value"], "pixel_value", 1, 255), entry["saturation_threshold"]
+    if not as_bool(entry["relative_saturation"], "relative_saturation"):
         return value, Saturation(as_int(threshold, "saturation_threshold", 1, MAX_AREA), False)
     share = as_real(threshold, "saturation_threshold")
     if not 0 < share <= 1:

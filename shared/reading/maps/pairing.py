@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 from ..limits import COMMANDS, Limits
 from ..places import PICTURES, Archives, matched
 from ..reading import IMAGES, OTHERS, Census, Input, LeftOutError, Place, as_paths
-from ..reasons import some
 from .layouts import Layout
 from .listing import (
     ELSEWHERE,
@@ -119,16 +117,14 @@ def list_models(
 ) -> dict[str, AnomalyMaps]:
     """Find the test images of a data set, their masks, and one or more models' maps of them, by the models' names.
 
-    Folders, archives and single files are all read. No file is opened except archives and lists of images, and of a
-    plain folder in which folders may be categories, masks until one without an anomalous pixel is found.
+    No file is opened except archives and lists of images, and of a plain folder in which folders may be categories,
+    masks until one without an anomalous pixel is found.
 
     Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
     names are models, too, unless the data set is in archives of the same names; data, of all categories or of one, or
-    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, the ones to list, by default
-    all; needs_masks, whether an anomalous image without a mask is a problem, which it is not if images alone are judged
-    by the folders of a layout; leave_out, whether files whose names are a problem are left out, with all of their
-    image; limits, of the files.
-    Raises ValueError for unknown places, layouts and categories.
+    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, by default all; needs_masks,
+    whether an anomalous image without a mask is a problem; leave_out, whether files whose names are a problem are left
+    out, with all of their image. Raises ValueError for unknown places, layouts and categories.
     """
     archives = Archives(limits)
     with archives.naming():
@@ -158,10 +154,7 @@ def list_anomaly_maps(maps: Place | Sequence[Place], data: Place | Sequence[Plac
 
 
 def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
-    """The places of each model's maps, by its name.
-
-    Raises ValueError for a place that does not exist, and if some names, but not all, are in several archives.
-    """
+    """The places of each model's maps, by its name. Raises ValueError for a place that does not exist."""
     if isinstance(maps, Mapping):
         models = {str(name): as_paths(places, str(name)) for name, places in maps.items()}
     else:
@@ -174,20 +167,10 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
         return models
     if sorted(path.stem for path in paths) == sorted(path.stem for path in data):
         return models  # a data set each
-    held = {
-        path: {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES}
-        for path in paths
-    }
-    every, common = set().union(*held.values()), set.intersection(*held.values())
-    if sum(map(len, held.values())) > len(every) > len(common):
-        lacking = "; ".join(
-            f"{path.name} lacks {some(sorted(every - own))}" for path, own in held.items() if every - own
-        )
-        raise ValueError(
-            f"expected maps of the same images from each model, got {len(every - common):,} images that not all have: "
-            f"{lacking}. If these are data sets, put their masks into archives of the same names"
-        )
-    if every != common:
+    held = [
+        {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES} for path in paths
+    ]
+    if any(names != held[0] for names in held):
         return models
     stems = [path.stem for path in paths]
     return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
@@ -195,18 +178,19 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
 
 def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
     """Models in which an image that another model has no map of is a problem."""
+    if any(listed.wrong for listed in models.values()):
+        return models
     names = {model: {image.key for image, _ in listed.pairs} for model, listed in models.items()}
+    aligned = {}
     for model, listed in models.items():
-        lacking = [other for other in models if names[model] - names[other]]
-        for other in lacking if not any(each.wrong for each in models.values()) else ():
-            folder = models[other].folder
-            problems = [
-                Problem(path, f"expected a map of that image in {folder}, too, got none", "of which a model has no map")
-                for image, path in listed.pairs
-                if image.key not in names[other]
-            ]
-            models = {**models, model: models[model]._replace(wrong=[*models[model].wrong, *problems])}
-    return models
+        wrong = []
+        for image, path in listed.pairs:
+            lacking = next((models[other].folder for other in models if image.key not in names[other]), None)
+            if lacking is not None:
+                text = f"expected a map of that image in {lacking}, too, got none"
+                wrong.append(Problem(path, text, "of which a model has no map"))
+        aligned[model] = listed._replace(wrong=wrong)
+    return aligned
 
 
 def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
@@ -232,9 +216,8 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
     path, or to the only one whose path is an end of its own, or the other way round, without folders such as test and
     ground_truth; others belong to normal images.
 
-    Parameters: tree, the files of the maps; data, as `list_anomaly_images` returns it.
-    Returns the images with their maps, and problems, after those of the data set: images and masks without a map, two
-    maps of one image, maps without an image, files that may be maps of another kind.
+    Problems, after those of the data set, are images and masks without a map, two maps of one image, maps without an
+    image, and files that may be maps of another kind.
     """
     files = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES]
     left_out: dict[Path, str] = {**data.left_out}
@@ -296,22 +279,9 @@ def _pair_categories(
         own_pairs, wrong = _pair_images(tree, by_category.get(category, []), own, _defect_names(own, layout))
         pairs += own_pairs
         problems += wrong
-    for name in _broken_categories(files, data):
-        root = layout.images.partition("/")[0]
-        text = f"expected a folder {root!r} in it, since there are maps of it, got none"
-        problems.append(Problem(data.tree.root / name, text, "without images"))
     text = f"expected it in a folder of a category ({', '.join(images)}), got another"
     problems += [Problem(tree.path(name), text, "in no folder of a category") for name in elsewhere]
     return pairs, problems, {tree.path(name): ELSEWHERE for name in left}
-
-
-def _broken_categories(files: Sequence[str], data: AnomalyFolder) -> list[str]:
-    """The folders beside the categories that lack test images, though there are maps in a folder of that name."""
-    chosen = {image.category for image in data.images}
-    if "" in data.categories.values() or len(chosen) < len(data.categories):  # a category itself, or some
-        return []
-    folders = {folder for name in files for folder in name.split("/")[:-1]} - data.categories.keys()
-    return sorted(folders & {name.partition("/")[0] for name in data.tree.names if "/" in name})
 
 
 _Placed = tuple[str, list[str]]  # a map, and the folders between it and its category
@@ -336,7 +306,7 @@ def _by_category(
         bare = []
     unmatched = [file for file, _ in bare]
     others = [file for category in by_category.keys() - {*chosen} for file, _ in by_category[category]]
-    every = len(chosen) == len(data.categories) > 1
+    every = len(chosen) == len(data.categories) and "" not in data.categories.values()
     return by_category, unmatched if every else [], others if every else [*others, *unmatched]
 
 
@@ -392,19 +362,11 @@ def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]
         else:
             by_name[image.name] = image, file
     where = tree.where
-    near = {_folded(place): tree.path(file) for file, place in zip(files, places)}
-    for image, name in zip(images, names):
+    for image in images:
         if image.name not in by_name:
-            like = near.get(_folded(name))
-            hint = f"; {like} has nearly that name" if like else ""
-            text = f"expected its map {image.name}.tiff{where}, got none{hint}"
+            text = f"expected its map {image.name}.tiff{where}, got none"
             problems.append(Problem((*image.masks, *image.files)[0], text, "without a map"))
     return [(image, tree.path(file)) for _, (image, file) in sorted(by_name.items())], problems
-
-
-def _folded(name: str) -> str:
-    """A name in which what people take for one is one: capitals, percent-encoding, and what looks alike."""
-    return unicodedata.normalize("NFKC", unquote(name)).casefold()
 
 
 def _telling(names: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -54,8 +54,7 @@ def by_class(made: Detections, folder: Path, prefix: str = "") -> None:
     write(folder, {f"{prefix}{name}.txt": "\n".join(rows) for name, rows in lines.items()})
 
 
-@pytest.mark.parametrize("prefix", ["", "comp4_det_test_", "comp3_det_val_"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("prefix", "seed"), [("", 0), ("comp4_det_test_", 1), ("comp3_det_val_", 2)])
 def test_the_numbers_are_those_of_the_boxes(prefix: str, seed: int, tmp_path: Path) -> None:
     made = scenes.scene(seed)
     places = scenes.write_as_voc(made, tmp_path)
@@ -203,8 +202,6 @@ def test_image_sets(voc: Path) -> None:
     write(voc, {"results/cat.txt": "000001 0.5 1 1 8 8"})
     with pytest.raises(ValueError, match=r"cat.txt:1: expected an image of the references, got '000001'"):
         read(voc, image_set=voc / "sets/two.txt")
-    with pytest.raises(ValueError, match=r"two.txt: expected a split or a list of images, got both"):
-        read(voc, image_set=voc / "sets/two.txt", split="val")
 
 
 @pytest.mark.parametrize("name", scenes.WRITERS)
@@ -222,20 +219,30 @@ def test_image_sets_of_every_format(name: str, tmp_path: Path) -> None:
     scenes.assert_same_boxes(dataset.references, expected, ("boxes", "labels", "ignored"), 1e-11)
 
 
-SETS = {
-    "another image": ("x\nz\n", r":2: expected an image of the references, got 'z'"),
-    "twice": ("x\n\nx 1\n", r":3: expected each image once, got 'x' again"),
+# a list of images → those of val/a, val/b and val/c in its order, or the end of the error
+SETS: dict[str, tuple[str | None, list[str] | str]] = {
+    "names": ("c\n\nval/a\n", ["val/c", "val/a"]),
+    "paths": ("/my data/val/c.png\n./images/val/a.png\nval\\b.jpg\n", ["val/c", "val/a", "val/b"]),
+    "columns": ("b 1\na -1\n", ["val/b", "val/a"]),
+    "another image": ("a\nz\n", r":2: expected an image of the references, got 'z'"),
+    "another folder": ("train/a.jpg", ":1: expected an image of the references, got 'train/a.jpg'"),
+    "a second suffix": ("val/a.v1", ":1: expected an image of the references, got 'val/a.v1'"),
+    "another case": ("A.png", r":1: expected an image of the references, got 'A.png'; 'a' differs"),
+    "twice": ("a\n\nval/a.png 1\n", r":3: expected each image once, got 'val/a.png' again"),
     "none": ("\n \n", r": expected a list of images, got an empty one"),
     "none there": (None, r": expected a list of images, got No such file or directory"),
 }
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_wrong_image_sets(name: str, tmp_path: Path) -> None:
-    text, pattern = SETS[name]
-    content = {"images": [{"id": 1, "file_name": "x.jpg"}], "categories": [], "annotations": []}
+def test_lists_of_images(name: str, tmp_path: Path) -> None:
+    text, expected = SETS[name]
+    content = {"images": [{"id": i, "file_name": f"val/{i}.png"} for i in "abc"], "categories": [], "annotations": []}
     write(tmp_path, {"x.json": json.dumps(content)} | ({} if text is None else {"set.txt": text}))
-    with pytest.raises(ValueError, match=rf"^{tmp_path}/set.txt{pattern}"):
+    if isinstance(expected, list):
+        assert reading.read_references(tmp_path / "x.json", image_set=tmp_path / "set.txt").names == expected
+        return
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/set.txt{expected}"):
         reading.read_references(tmp_path / "x.json", image_set=tmp_path / "set.txt")
 
 

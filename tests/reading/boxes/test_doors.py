@@ -60,6 +60,10 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int] | str]] = {
     ),
     "YOLO beside COCO": ({**FOUND, "r.json": COCO}, "expected the names of the classes, since ids in YOLO"),
     "COCO beside labels": ({"p.json": [RESULT], **LABELS_OF}, "expected the names of the classes, since ids in COCO"),
+    "dicts beside VOC": (
+        {"p.json": [{"boxes": [[0, 0, 4, 4]], "scores": [0.5], "labels": [0]}], "r/Annotations/a.xml": VOC},
+        "expected the names of the classes, since ids in these predictions may mean other classes than in VOC",
+    ),
     "VOC beside labels": (
         {"p/cat.txt": "a 0.5 1 1 5 5", **LABELS_OF, **DATA},
         "expected the images, since these boxes are in pixels and the labels in fractions of the image",
@@ -192,7 +196,7 @@ def test_boxes_in_fractions_give_the_numbers_of_pixels(tmp_path: Path) -> None:
 def test_the_sums_of_the_census_agree(tmp_path: Path) -> None:
     """Of every label file, prediction file and box of theirs, whatever is left out."""
     some = 0
-    for seed in range(150):
+    for seed in range(60):
         rng, root = np.random.default_rng(seed), tmp_path / str(seed)
         files: dict[str, Any] = {}
         for name in "abcde":
@@ -217,4 +221,4 @@ def test_the_sums_of_the_census_agree(tmp_path: Path) -> None:
                 read_boxes(*inputs)
         else:
             assert read_boxes(*inputs).census == census
-    assert some > 20
+    assert some > 10

@@ -1,4 +1,4 @@
-"""Lines of YOLO with key points are their boxes, or are refused; they never pass for polygons."""
+"""Lines of YOLO: read all at once as line by line, and with key points only if a data.yaml says so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from openworld_metrics import reading
+from openworld_metrics.reading.boxes import yolo_lines
 from openworld_metrics.reading.boxes.yolo_lines import read_texts
+from tests.reading.boxes.test_malformed import write
 
 POSE_2 = "0 .5 .5 .2 .2 .45 .45 .55 .45 .5 .5 .45 .55 .55 .55"
 POSE_3 = "0 .5 .5 .2 .2 .45 .45 2 .55 .45 1 0 0 0"
@@ -50,26 +52,19 @@ def written(row: list[float]) -> str:
 
 @pytest.mark.parametrize("values", [2, 3])
 def test_random_key_points(values: int) -> None:
-    refused = 0
-    for seed in range(200):
+    """Read by their `kpt_shape`, and refused without: they never pass for polygons."""
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         points, end = int(rng.integers(1, 18)), [0.5] * int(rng.integers(2))
         rows = [pose(rng, points, values) for _ in range(rng.integers(1, 9))]
-        more = [[f"{score:.2f}" for score in rng.random(points)] if end and values == 3 else None for _ in rows]
-        for (_, numbers), scores in zip(rows, more):
-            if scores is not None:
-                numbers[2::3] = [float(score) for score in scores]
+        for _, numbers in rows if end and values == 3 else []:
+            numbers[2::3] = rng.random(points).round(2).tolist()
         expected = np.asarray([[float(f"{x:.6g}") for x in box + end] for box, _ in rows])
         texts = [Text(written(box + numbers + end)) for box, numbers in rows]
         known = np.concatenate(tables(*texts, confidence=bool(end), key_points=points * values))
         np.testing.assert_array_equal(known, expected)
-        try:
-            read = tables(*texts, confidence=bool(end))
-        except ValueError as error:
-            refused += "key points" in str(error)
-            continue
-        np.testing.assert_array_equal(np.concatenate(read), expected)
-    assert refused == 200 if values == 2 else refused < 150
+        with pytest.raises(ValueError, match="key points"):
+            tables(*texts, confidence=bool(end))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,19 +99,14 @@ def test_lines_that_may_be_both() -> None:
         tables(Text(small))
 
 
-def test_key_points_by_their_visibility() -> None:
-    assert tables(Text(POSE_3, "1 .5 .5 .2 .2"))[0].tolist() == [[0, 0.5, 0.5, 0.2, 0.2], [1, 0.5, 0.5, 0.2, 0.2]]
-    even = f"{POSE_3} .5 .5 2"
-    assert tables(Text(even))[0].tolist() == [[0, 0.5, 0.5, 0.2, 0.2]]
-    predicted = even.replace(" 2", " .9").replace(" 0 0 0", " .4 .4 .1").removesuffix(" .5 .5 .9")
-    assert tables(Text(f"{predicted} .8"), confidence=True)[0].tolist() == [[0, 0.5, 0.5, 0.2, 0.2, 0.8]]
+def test_lines_of_an_odd_length() -> None:
+    with pytest.raises(ValueError, match=r"0.txt:1: expected class cx cy w h, got 14 numbers; key points need a data"):
+        tables(Text(POSE_3, "1 .5 .5 .2 .2"))
     with pytest.raises(ValueError, match=r"0.txt:1: expected class cx cy w h confidence, got 15 numbers"):
         tables(Text("0 .1 .1 .2 .2 .3 .3 .1 .2 .2 .2 .1 .3 .9 1"), confidence=True)  # a polygon with a track's id
 
 
 def test_a_data_yaml_tells(tmp_path: Path) -> None:
-    from tests.reading.boxes.test_malformed import write
-
     write(tmp_path, {"images/a.png": "", "labels/a.txt": POSE_2, "found/a.txt": f"{POSE_2} .9"})
     data = "val: images\nnames: [cat]\nkpt_shape: [5, 2]"
     write(tmp_path, {"data.yaml": data})
@@ -130,3 +120,47 @@ def test_a_data_yaml_tells(tmp_path: Path) -> None:
         ValueError, match=r"a.txt:1: expected class cx cy w h and 8 numbers of key points, got 15 numbers"
     ):
         reading.read_references(tmp_path / "data.yaml")
+
+
+def read_lines(path: Path, confidence: bool = False) -> np.ndarray:
+    return read_texts([path], confidence=confidence).tables[0]
+
+
+LINES = ["0 0.25 0.5 0.125 1e-3", "12 0.33333333333333331 0.1 0.2 0.30000000000000004"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(LINES),
+        "\n".join(LINES) + "\n\n",
+        "\r\n".join(LINES) + "\r\n",
+        "\r".join(LINES),
+        "\ufeff" + "\n".join(LINES),
+        "\n\n" + " \n".join(LINES).replace(" ", "  "),
+        "\t".join(LINES[0].split()) + "\x1c" + LINES[1],
+        "\n".join(LINES).replace("0.", "+.").replace("12 ", "1_2. "),
+    ],
+)
+def test_lines_written_in_any_way(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(text.encode())
+    assert read_lines(path).tolist() == [[float(cell) for cell in line.split()] for line in LINES]
+
+
+def test_minus_zero(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    for zeros in ("-0 -0.0", "-0.0 -0", "-0e-05 -0", "0 -0"):
+        path.write_text(f"0 {zeros} 0.5 0.5")
+        signs = [cell.startswith("-") for cell in zeros.split()]
+        assert np.signbit(read_lines(path)[0, 1:3]).tolist() == signs
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_lines(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, path = np.random.default_rng(seed), tmp_path / "x.txt"
+    rows = np.column_stack([rng.integers(0, 99, 50), rng.random((50, 5))])
+    path.write_text("".join(f"{int(row[0])} {' '.join(map(str, row[1:]))}\n" for row in rows.tolist()))
+    assert read_lines(path, confidence=True).tolist() == rows.tolist()
+    monkeypatch.setattr(yolo_lines, "_plain_table", lambda *_: None)
+    assert read_lines(path, confidence=True).tolist() == rows.tolist()
