@@ -27,11 +27,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial, reduce, wraps
+from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
 from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import is_, lshift, or_
+from operator import lshift, or_
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
@@ -1354,24 +1354,20 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
+    """Join states, and count equal rows of the table of these columns, unless few rows are equal."""
+    has_counts = [state for state in states if counts in state]
+    plain = [state for state in states if state and counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
     grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
+    if grows and not has_counts:
+        return _gathered(plain)
 
     def in_one(states: Sequence[State]) -> State:
         table = joined(states)
         worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
         return compact_table(table, columns, counts) if worth_counting else table
 
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
+    parts = [*has_counts, in_one(plain)] if plain else has_counts  # rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1397,71 +1393,33 @@ def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> in
 
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
+    runs = groupby(states, lambda state: num_samples(state) < _SMALL)
+    return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
+def check_agreement(state: State, agreed: dict[str, Any]) -> None:
+    """Note the names of a state's arrays and its scalars in `agreed`."""
+    if not state:
+        return
+    arrays = {name for name, array in state.items() if array.ndim and not name.endswith(COUNTS)}
+    if agreed.setdefault(GROUPS, arrays) != arrays:
+        raise ValueError(f"expected a state of {', '.join(sorted(agreed[GROUPS]))}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        if not array.ndim and agreed.setdefault(name, array.item()) != array.item():
+            raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = 0
-    for parts in batches:  # loops take half as long as generators, for small batches
+    samples, agreed = 0, dict[str, Any]()
+    for parts in batches:
         for state in parts.values():
+            check_agreement(state, agreed)
             samples += num_samples(state)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
     return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -1865,24 +1823,12 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
-
-    @wraps(check)
-    def noting(metric: Metric) -> None:
-        check(metric)
-        metric._checked_options = [*map(vars(metric).get, metric.options)]
-
-    return noting
-
-
 class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        defaults = {field.name: field.default for field in fields(owner)}
-        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in own_first}
         return dict(owner.options)
 
 
@@ -1912,11 +1858,9 @@ class Metric:
     groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         cls.options = _Options()
-        if "__post_init__" in cls.__dict__:
-            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
@@ -1952,7 +1896,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: list[Any] = []
+        self._agreed: dict[str, Any] = {}  # what all batches have in common (see `check_agreement`)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -1988,15 +1932,13 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed, _ = self._computed(predictions, references, kwargs)
-        results: Any = None if computed is None else computed.as_dict()
+        results: Any = computed and computed.as_dict()
         return results
 
     def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
         """The results without their signature, None where another process has them; and the metric with all options."""
         columns, overrides = sort_arguments(self, predictions, references, others)
-        held = map(vars(self).get, self.options)
-        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
-        metric = self if as_checked and not overrides else self.with_options(overrides)
+        metric = self.with_options(overrides) if overrides else self
         with self._lock:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
@@ -2028,14 +1970,13 @@ class Metric:
         parts = self._reduced(columns)
         # the caller may reuse its buffers
         own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        with self._lock:
-            check_parts(own, self._batches)
-            self._keep(own)
+        self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        there = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
@@ -2048,10 +1989,7 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        parts = self._own_parts(state)
-        with self._lock:
-            check_parts(parts, self._batches)
-            self._keep(parts)
+        self._keep(self._own_parts(state))
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
@@ -2086,21 +2024,23 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
+            self._batches, self._rows, self._compact_above, self._samples, self._agreed = [], 0, ROWS, 0, {}
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples
-        for state in parts.values():
-            samples += num_samples(state)
-        check_total(samples)
-        rows = self._rows + num_rows(parts.values(), self.countable_tables)
-        if rows > self._compact_above:
-            self._compact(parts)
-        else:
-            self._batches.append(parts)
-            self._rows = rows
-        self._samples = samples
+        with self._lock:
+            agreed, samples = {**self._agreed}, self._samples
+            for state in parts.values():
+                check_agreement(state, agreed)
+                samples += num_samples(state)
+            check_total(samples)
+            rows = self._rows + num_rows(parts.values(), self.countable_tables)
+            if rows > self._compact_above:
+                self._compact(parts)
+            else:
+                self._batches.append(parts)
+                self._rows = rows
+            self._samples, self._agreed = samples, agreed
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -2162,11 +2102,6 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
 
 
 def differ(first: Any, second: Any) -> bool:
@@ -2386,11 +2321,15 @@ class Evaluated(Metric):
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        first = len(self._batches)
+        first, agreed = len(self._batches), dict[str, Any]()
+        for parts in batches:
+            for state in parts.values():
+                check_agreement(state, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            check_parts(parts, [*batches, *self._batches[first:]])
+            for each in parts.values():
+                check_agreement(each, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

@@ -39,7 +39,7 @@ from ..arrays.arrays import State
 from ..arrays.checks import as_real
 from .groups import Parts, as_one_state
 from .metric import Metric, differ
-from .states import check_parts, joined_parts, pack, unpack
+from .states import check_agreement, joined_parts, pack, unpack
 
 Checked = TypeVar("Checked")
 
@@ -258,11 +258,15 @@ class Evaluated(Metric):
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        first = len(self._batches)
+        first, agreed = len(self._batches), dict[str, Any]()
+        for parts in batches:
+            for state in parts.values():
+                check_agreement(state, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            check_parts(parts, [*batches, *self._batches[first:]])
+            for each in parts.values():
+                check_agreement(each, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

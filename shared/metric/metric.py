@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
-from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -34,7 +32,7 @@ from .results import Results, Summary
 from .signature import signed
 from .states import (
     COUNTS,
-    check_parts,
+    check_agreement,
     check_total,
     checked_states,
     compacted_parts,
@@ -50,24 +48,12 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
-
-    @wraps(check)
-    def noting(metric: Metric) -> None:
-        check(metric)
-        metric._checked_options = [*map(vars(metric).get, metric.options)]
-
-    return noting
-
-
 class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        defaults = {field.name: field.default for field in fields(owner)}
-        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in own_first}
         return dict(owner.options)
 
 
@@ -124,11 +110,9 @@ class Metric:
     groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         cls.options = _Options()
-        if "__post_init__" in cls.__dict__:
-            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
@@ -164,7 +148,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: list[Any] = []
+        self._agreed: dict[str, Any] = {}  # what all batches have in common (see `check_agreement`)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -215,7 +199,7 @@ class Metric:
         seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed, _ = self._computed(predictions, references, kwargs)
-        results: Any = None if computed is None else computed.as_dict()
+        results: Any = computed and computed.as_dict()
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
@@ -227,9 +211,7 @@ class Metric:
     def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
         """The results without their signature, None where another process has them; and the metric with all options."""
         columns, overrides = sort_arguments(self, predictions, references, others)
-        held = map(vars(self).get, self.options)
-        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
-        metric = self if as_checked and not overrides else self.with_options(overrides)
+        metric = self.with_options(overrides) if overrides else self
         with self._lock:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
@@ -273,14 +255,13 @@ class Metric:
         parts = self._reduced(columns)
         # the caller may reuse its buffers
         own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        with self._lock:
-            check_parts(own, self._batches)
-            self._keep(own)
+        self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        there = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -317,10 +298,7 @@ class Metric:
         Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
         have returned; earlier batches are then unchanged.
         """
-        parts = self._own_parts(state)
-        with self._lock:
-            check_parts(parts, self._batches)
-            self._keep(parts)
+        self._keep(self._own_parts(state))
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
@@ -355,21 +333,23 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
+            self._batches, self._rows, self._compact_above, self._samples, self._agreed = [], 0, ROWS, 0, {}
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples
-        for state in parts.values():
-            samples += num_samples(state)
-        check_total(samples)
-        rows = self._rows + num_rows(parts.values(), self.countable_tables)
-        if rows > self._compact_above:
-            self._compact(parts)
-        else:
-            self._batches.append(parts)
-            self._rows = rows
-        self._samples = samples
+        with self._lock:
+            agreed, samples = {**self._agreed}, self._samples
+            for state in parts.values():
+                check_agreement(state, agreed)
+                samples += num_samples(state)
+            check_total(samples)
+            rows = self._rows + num_rows(parts.values(), self.countable_tables)
+            if rows > self._compact_above:
+                self._compact(parts)
+            else:
+                self._batches.append(parts)
+                self._rows = rows
+            self._samples, self._agreed = samples, agreed
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -431,11 +411,6 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
 
 
 def differ(first: Any, second: Any) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,27 +123,23 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+    """Join states, and count equal rows of the table of these columns, unless few rows are equal.
 
     Rounded rows are always counted, so that what counting rules out never depends on the data.
     """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
+    has_counts = [state for state in states if counts in state]
+    plain = [state for state in states if state and counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
     grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
+    if grows and not has_counts:
+        return _gathered(plain)
 
     def in_one(states: Sequence[State]) -> State:
         table = joined(states)
         worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
         return compact_table(table, columns, counts) if worth_counting else table
 
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
+    parts = [*has_counts, in_one(plain)] if plain else has_counts  # rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -169,71 +165,36 @@ def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> in
 
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
+    runs = groupby(states, lambda state: num_samples(state) < _SMALL)
+    return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
+def check_agreement(state: State, agreed: dict[str, Any]) -> None:
+    """Note the names of a state's arrays and its scalars in `agreed`.
 
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
+    Raises ValueError if it has other arrays, or another value of a scalar, than the states before.
+    """
+    if not state:
+        return
+    arrays = {name for name, array in state.items() if array.ndim and not name.endswith(COUNTS)}
+    if agreed.setdefault(GROUPS, arrays) != arrays:
+        raise ValueError(f"expected a state of {', '.join(sorted(agreed[GROUPS]))}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        if not array.ndim and agreed.setdefault(name, array.item()) != array.item():
+            raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = 0
-    for parts in batches:  # loops take half as long as generators, for small batches
+    samples, agreed = 0, dict[str, Any]()
+    for parts in batches:
         for state in parts.values():
+            check_agreement(state, agreed)
             samples += num_samples(state)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
     return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
