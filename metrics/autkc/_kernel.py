@@ -22,9 +22,8 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
 from itertools import chain, groupby
@@ -210,29 +209,12 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
+    place = next((i for i, value in enumerate(values) if not isinstance(value, numbers.Real)), 0)
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
-    kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
-    at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
-    position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
-    return f"{kind}{values[place]!r:.100}{position}{hint}"
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a value is a number, or text of one."""
-    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
-
-
-def reads_as_number(text: str) -> bool:
-    """Whether Python reads a text as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    at = [int(i) for i in np.unravel_index(place, array.shape)]
+    return f"{kind}{values[place]!r:.100} at position {tuple(at) if len(at) > 1 else at[0]}"
 
 
 def _without_wide_unsigned(x: Any, name: str) -> Array:
@@ -382,24 +364,27 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-def _number(value: Any, name: str, expected: str) -> float:
-    if type(value) is float:
-        return value
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+
+
+def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
+    """Check a real option in [low, high]."""
+    if type(value) is not float:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"{name}: expected {expected}, got {value!r}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+    return float(value)
 
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_confidence_level(value: Any) -> float:
@@ -409,10 +394,7 @@ def as_confidence_level(value: Any) -> float:
 
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
+    return _number(value, name, "a number", -math.inf, math.inf)
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -517,24 +499,15 @@ def as_flags(x: Any, name: str) -> Array:
 
 def as_counts(x: Any, name: str) -> Array:
     """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
-    numbers = as_numbers(x, name)
-    xp = array_namespace(numbers)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
-    if is_floating(numbers):
-        numbers = xp.astype(numbers, xp.float64)
-        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
-    else:
-        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
-    if bool(xp.any(wrong)):
-        row = int(xp.nonzero(wrong)[0][0])
-        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
-    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
-    if bool(xp.any(running[-1:] > MAX_COUNT)):
-        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
-        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
-        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
-    return xp.astype(numbers, xp.int64)
+    counts = as_labels(x, name)
+    xp = array_namespace(counts)
+    if bool(xp.any(counts < 0)):
+        row = int(xp.nonzero(counts < 0)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {int(counts[row])} at position {row}")
+    total = float(xp.sum(xp.astype(counts, xp.float64)))
+    if total > MAX_COUNT:
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -603,31 +576,19 @@ def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+    if np.ndim(state[name]):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {np.shape(state[name])}")
+    return integer_column({name: [state[name]]}, name, low, high).reshape(())
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
     """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
+    return to_numpy(as_counts(integer_column(state, name, 1, MAX_COUNT), _place(name)))
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths(**table)
 
 
 def _place(name: str) -> str:
@@ -708,14 +669,28 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+
+    def take() -> None:
+        while pending:
+            try:
+                place, piece = pending.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                results[place] = piece()
+            except BaseException as error:
+                errors[place] = error
+                if not isinstance(error, Exception):
+                    pending.clear()
+
     # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
     number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    others = [threading.Thread(target=take) for _ in range(number)]
     nested, _here.busy = getattr(_here, "busy", False), True
     try:
         for other in others:
             other.start()
-        _take(pending, results, errors)
+        take()
         for other in others:
             other.join()
     finally:  # after Ctrl-C while this thread waited, too
@@ -733,47 +708,24 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     return [results[place] for place in range(len(pieces))]
 
 
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
-
-
 @cache
 def _cores_of_cgroup() -> int:
     """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    least = _UNLIMITED
     try:
         group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
     except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+        return least
+    for part in (Path(group), *Path(group).parents):
+        try:
+            quota, period = Path("/sys/fs/cgroup", *part.parts[1:], "cpu.max").read_text().split()
+            least = min(least, int(quota) // int(period))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return max(1, least)
 
 
 _UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
 
 
 def _stay_on_one() -> None:
@@ -1067,12 +1019,9 @@ def check_names(names: Iterable[str]) -> None:
     """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
     group_names = [name for name in names if name != ALL]
     for name in group_names:
-        slashes = name.count("/")
-        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
-            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
-            raise ValueError(
-                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
-            )
+        if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
+            most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
+            raise ValueError(f"groups: expected names of at most {most}, got {name[:50]!r}…")
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(group_names) & set(group_names))
@@ -1419,27 +1368,20 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
             check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
     own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
+    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
+    if groups is None and counts is None:
+        return {ALL: dict(metric.reduce(**own))}
+    if metric.ungrouped_columns & own.keys():
+        by_sample = GROUPS if counts is None else COUNTS
+        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+    if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        own[COUNTS] = as_counts(counts, COUNTS)
+    reduce = partial(_reduced, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def _is_empty(column: Any) -> bool:
@@ -1449,22 +1391,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+def _reduced(metric: Metric, columns: Mapping[str, Any]) -> State:
+    """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
+    own = {**columns}
+    counts = own.pop(COUNTS, None)
+    state: State = dict(metric.reduce(**own))
+    if counts is None:
+        return state
     rows = next(array for array in state.values() if array.ndim)
     if len(counts) != len(rows):
         raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
     counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+    state[COUNTS], there = counts, counts > 0
+    return {name: array[there] if array.ndim else array for name, array in state.items()}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1896,16 +1835,14 @@ def _part(metric: Metric, name: str, state: State) -> Part:
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
 @contextmanager
-def _named(group: str) -> Iterator[None]:
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
     try:
         yield
     except ValueError as error:
+        if group == ALL:
+            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 
@@ -2810,7 +2747,6 @@ def receive(
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
-    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2819,26 +2755,18 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            came |= answers.keys() - missing
-            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # the process has just stopped waiting
-                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
-
-
-def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
-    never = [rank for rank in missing if rank not in came]
-    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
-    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -358,16 +358,14 @@ def _part(metric: Metric, name: str, state: State) -> Part:
         return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
 @contextmanager
-def _named(group: str) -> Iterator[None]:
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
     try:
         yield
     except ValueError as error:
+        if group == ALL:
+            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 

@@ -78,7 +78,6 @@ def receive(
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
-    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -87,26 +86,18 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            came |= answers.keys() - missing
-            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # the process has just stopped waiting
-                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
-
-
-def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
-    never = [rank for rank in missing if rank not in came]
-    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
-    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
@@ -39,27 +40,20 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
             check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
     own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
+    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
+    if groups is None and counts is None:
+        return {ALL: dict(metric.reduce(**own))}
+    if metric.ungrouped_columns & own.keys():
+        by_sample = GROUPS if counts is None else COUNTS
+        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+    if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        own[COUNTS] = as_counts(counts, COUNTS)
+    reduce = partial(_reduced, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def _is_empty(column: Any) -> bool:
@@ -69,25 +63,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
+def _reduced(metric: Metric, columns: Mapping[str, Any]) -> State:
+    """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
+    own = {**columns}
+    counts = own.pop(COUNTS, None)
+    state: State = dict(metric.reduce(**own))
+    if counts is None:
+        return state
     rows = next(array for array in state.values() if array.ndim)
     if len(counts) != len(rows):
         raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
     counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+    state[COUNTS], there = counts, counts > 0
+    return {name: array[there] if array.ndim else array for name, array in state.items()}
 
 
 def joined(states: Iterable[State]) -> State:

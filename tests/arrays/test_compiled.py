@@ -152,15 +152,13 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @pytest.mark.parametrize("threads", [2, 3, 7])
 @pytest.mark.parametrize("shape", SHAPES)
 @dtypes
-def test_sort_halves(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_MOVED", 3)
-    for sample in (1, 8, 1 << 15):  # a sample of one score misleads
-        monkeypatch.setattr(sorting, "_SAMPLE", sample)
-        for length in (2, 3, 10, 1001):
-            scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
-            expected = np.sort(scores)
-            sorting.sort_halves(scores, threads)
-            np.testing.assert_array_equal(scores, expected)
+def test_sort_in_place(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "threads_for", lambda _: threads)
+    for length in (2, 3, 10, 1001):
+        scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
+        expected = np.sort(scores)
+        sorting.sort_in_place(scores)
+        np.testing.assert_array_equal(scores, expected)
 
 
 @pytest.mark.parametrize(
