@@ -23,9 +23,8 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
@@ -205,29 +204,12 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
+    place = next((i for i, value in enumerate(values) if not isinstance(value, numbers.Real)), 0)
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
-    kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
-    at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
-    position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
-    return f"{kind}{values[place]!r:.100}{position}{hint}"
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a value is a number, or text of one."""
-    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
-
-
-def reads_as_number(text: str) -> bool:
-    """Whether Python reads a text as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    at = [int(i) for i in np.unravel_index(place, array.shape)]
+    return f"{kind}{values[place]!r:.100} at position {tuple(at) if len(at) > 1 else at[0]}"
 
 
 def _without_wide_unsigned(x: Any, name: str) -> Array:
@@ -300,7 +282,7 @@ def is_narrow(x: Array) -> bool:
 
 def equal(x: Array, value: Any) -> Array:
     """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
+    if not isinstance(x, np.ndarray):
         xp = array_namespace(x)
         if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
             return xp.zeros_like(x, dtype=xp.bool)
@@ -360,16 +342,22 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-def _number(value: Any, name: str, expected: str) -> float:
-    if type(value) is float:
-        return value
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+
+
+def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
+    """Check a real option in [low, high]."""
+    if type(value) is not float:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"{name}: expected {expected}, got {value!r}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+    return float(value)
 
 
 def as_written(value: float | Fraction) -> Fraction:
@@ -379,10 +367,7 @@ def as_written(value: float | Fraction) -> Fraction:
 
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
+    return _number(value, name, "a number in (0, 1]", _ABOVE_0, 1.0)
 
 
 def as_fractions(value: Any, name: str) -> list[float]:
@@ -392,10 +377,7 @@ def as_fractions(value: Any, name: str) -> list[float]:
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_confidence_level(value: Any) -> float:
@@ -405,10 +387,7 @@ def as_confidence_level(value: Any) -> float:
 
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
+    return _number(value, name, "a number", -math.inf, math.inf)
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -520,24 +499,15 @@ def as_flags(x: Any, name: str) -> Array:
 
 def as_counts(x: Any, name: str) -> Array:
     """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
-    numbers = as_numbers(x, name)
-    xp = array_namespace(numbers)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
-    if is_floating(numbers):
-        numbers = xp.astype(numbers, xp.float64)
-        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
-    else:
-        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
-    if bool(xp.any(wrong)):
-        row = int(xp.nonzero(wrong)[0][0])
-        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
-    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
-    if bool(xp.any(running[-1:] > MAX_COUNT)):
-        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
-        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
-        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
-    return xp.astype(numbers, xp.int64)
+    counts = as_labels(x, name)
+    xp = array_namespace(counts)
+    if bool(xp.any(counts < 0)):
+        row = int(xp.nonzero(counts < 0)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {int(counts[row])} at position {row}")
+    total = float(xp.sum(xp.astype(counts, xp.float64)))
+    if total > MAX_COUNT:
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -581,31 +551,19 @@ def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+    if np.ndim(state[name]):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {np.shape(state[name])}")
+    return integer_column({name: [state[name]]}, name, low, high).reshape(())
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
     """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
+    return to_numpy(as_counts(integer_column(state, name, 1, MAX_COUNT), _place(name)))
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths(**table)
 
 
 def _place(name: str) -> str:
@@ -681,12 +639,9 @@ def check_names(names: Iterable[str]) -> None:
     """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
     group_names = [name for name in names if name != ALL]
     for name in group_names:
-        slashes = name.count("/")
-        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
-            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
-            raise ValueError(
-                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
-            )
+        if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
+            most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
+            raise ValueError(f"groups: expected names of at most {most}, got {name[:50]!r}…")
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(group_names) & set(group_names))
@@ -1023,14 +978,28 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+
+    def take() -> None:
+        while pending:
+            try:
+                place, piece = pending.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                results[place] = piece()
+            except BaseException as error:
+                errors[place] = error
+                if not isinstance(error, Exception):
+                    pending.clear()
+
     # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
     number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    others = [threading.Thread(target=take) for _ in range(number)]
     nested, _here.busy = getattr(_here, "busy", False), True
     try:
         for other in others:
             other.start()
-        _take(pending, results, errors)
+        take()
         for other in others:
             other.join()
     finally:  # after Ctrl-C while this thread waited, too
@@ -1046,23 +1015,6 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
         finally:
             errors.clear()  # whose tracebacks hold this frame
     return [results[place] for place in range(len(pieces))]
-
-
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
 
 
 def parts_of(length: int, number: int) -> list[slice]:
@@ -1082,27 +1034,21 @@ def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
 @cache
 def _cores_of_cgroup() -> int:
     """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    least = _UNLIMITED
     try:
         group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
     except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+        return least
+    for part in (Path(group), *Path(group).parents):
+        try:
+            quota, period = Path("/sys/fs/cgroup", *part.parts[1:], "cpu.max").read_text().split()
+            least = min(least, int(quota) // int(period))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return max(1, least)
 
 
 _UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
 
 
 def _stay_on_one() -> None:
@@ -1317,27 +1263,20 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
             check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
     own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
+    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
+    if groups is None and counts is None:
+        return {ALL: dict(metric.reduce(**own))}
+    if metric.ungrouped_columns & own.keys():
+        by_sample = GROUPS if counts is None else COUNTS
+        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+    if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        own[COUNTS] = as_counts(counts, COUNTS)
+    reduce = partial(_state_of, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def _is_empty(column: Any) -> bool:
@@ -1347,22 +1286,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
+    """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
+    own = {**columns}
+    counts = own.pop(COUNTS, None)
+    state: State = dict(metric.reduce(**own))
+    if counts is None:
+        return state
     rows = next(array for array in state.values() if array.ndim)
     if len(counts) != len(rows):
         raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
     counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+    state[COUNTS], there = counts, counts > 0
+    return {name: array[there] if array.ndim else array for name, array in state.items()}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1445,12 +1381,15 @@ def check_agreement(state: State, agreed: dict[str, Any]) -> None:
     """Note the names of a state's arrays and its scalars in `agreed`."""
     if not state:
         return
-    arrays = {name for name, array in state.items() if array.ndim and not name.endswith(COUNTS)}
-    if agreed.setdefault(GROUPS, arrays) != arrays:
-        raise ValueError(f"expected a state of {', '.join(sorted(agreed[GROUPS]))}, got one of {', '.join(state)}")
+    arrays = []
     for name, array in state.items():
-        if not array.ndim and agreed.setdefault(name, array.item()) != array.item():
+        if array.ndim:
+            arrays += [] if name.endswith(COUNTS) else [name]
+        elif agreed.setdefault(name, array.item()) != array.item():
             raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+    arrays.sort()
+    if agreed.setdefault(GROUPS, arrays) != arrays:
+        raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
@@ -1725,11 +1664,6 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Metric, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each."""
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
@@ -1771,8 +1705,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
+        state = joined([*(states[group] if groups else []), *shared])
         try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+            with named(group):
+                prepared = metric.prepare(state)
+                results = prepared.rates()
+                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1787,23 +1725,14 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Metric, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
-
-
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
 @contextmanager
-def _named(group: str) -> Iterator[None]:
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
     try:
         yield
     except ValueError as error:
+        if group == ALL:
+            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 
@@ -1915,14 +1844,10 @@ class Metric:
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
             """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
+            for name in options:
+                if name not in cls.options:
+                    raise unknown_name(cls, name, cls.options)
             return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
@@ -1966,7 +1891,6 @@ class Metric:
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
     @property
@@ -2110,7 +2034,7 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
+        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
@@ -2268,8 +2192,6 @@ _BUCKET = 1 << 13  # scores
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
 _SPLIT = 1 << 17  # values whose indices are held at a time
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -2280,10 +2202,10 @@ def sort_in_place(scores: np.ndarray) -> None:
         radix_sorted(scores, in_place=True)
         return
     threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
+    if threads < 2:
         scores.sort()
+    else:
+        in_threads([part.sort for part in _ascending_parts(scores, threads)], threads)
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
@@ -2569,62 +2491,13 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
-    if number < 2:
+    if number < 2 or len(scores) < 2:
         return [scores]
     middle = len(scores) // 2
-    _split_at_rank(scores, middle)
+    scores.partition(middle)
     return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
@@ -5326,7 +5199,6 @@ def receive(
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
-    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -5335,26 +5207,18 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            came |= answers.keys() - missing
-            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # the process has just stopped waiting
-                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
-
-
-def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
-    never = [rank for rank in missing if rank not in came]
-    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
-    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -5452,6 +5316,14 @@ class Evaluated(Metric):
     data_dir: str
     timeout: float
 
+    if not TYPE_CHECKING:  # as of Metric
+
+        def __new__(cls, *args: Any, **options: Any) -> Evaluated:
+            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
+            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+            own = inspect.signature(evaluate_metric.__init__).parameters
+            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
@@ -5479,13 +5351,6 @@ class Evaluated(Metric):
             if differ(came, value):
                 raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
         return {**cls.configs[config], **options}
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        """Names of the options; evaluate's own arguments are its constructor's."""
-        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        super()._check_options({name: value for name, value in options.items() if name not in own})
 
     @property
     def _core(self) -> type[Metric]:

@@ -1379,7 +1379,7 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
         own[COUNTS] = as_counts(counts, COUNTS)
-    reduce = partial(_reduced, metric)
+    reduce = partial(_state_of, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
@@ -1391,7 +1391,7 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def _reduced(metric: Metric, columns: Mapping[str, Any]) -> State:
+def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
     own = {**columns}
     counts = own.pop(COUNTS, None)
@@ -1486,12 +1486,15 @@ def check_agreement(state: State, agreed: dict[str, Any]) -> None:
     """Note the names of a state's arrays and its scalars in `agreed`."""
     if not state:
         return
-    arrays = {name for name, array in state.items() if array.ndim and not name.endswith(COUNTS)}
-    if agreed.setdefault(GROUPS, arrays) != arrays:
-        raise ValueError(f"expected a state of {', '.join(sorted(agreed[GROUPS]))}, got one of {', '.join(state)}")
+    arrays = []
     for name, array in state.items():
-        if not array.ndim and agreed.setdefault(name, array.item()) != array.item():
+        if array.ndim:
+            arrays += [] if name.endswith(COUNTS) else [name]
+        elif agreed.setdefault(name, array.item()) != array.item():
             raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+    arrays.sort()
+    if agreed.setdefault(GROUPS, arrays) != arrays:
+        raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
@@ -1766,11 +1769,6 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Metric, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each."""
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
@@ -1812,8 +1810,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
+        state = joined([*(states[group] if groups else []), *shared])
         try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+            with named(group):
+                prepared = metric.prepare(state)
+                results = prepared.rates()
+                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1826,13 +1828,6 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
-
-
-def _part(metric: Metric, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
 @contextmanager
@@ -1954,14 +1949,10 @@ class Metric:
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
             """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
+            for name in options:
+                if name not in cls.options:
+                    raise unknown_name(cls, name, cls.options)
             return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
@@ -2005,7 +1996,6 @@ class Metric:
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
     @property
@@ -2149,7 +2139,7 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
+        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
@@ -2864,6 +2854,14 @@ class Evaluated(Metric):
     data_dir: str
     timeout: float
 
+    if not TYPE_CHECKING:  # as of Metric
+
+        def __new__(cls, *args: Any, **options: Any) -> Evaluated:
+            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
+            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+            own = inspect.signature(evaluate_metric.__init__).parameters
+            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
@@ -2891,13 +2889,6 @@ class Evaluated(Metric):
             if differ(came, value):
                 raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
         return {**cls.configs[config], **options}
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        """Names of the options; evaluate's own arguments are its constructor's."""
-        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        super()._check_options({name: value for name, value in options.items() if name not in own})
 
     @property
     def _core(self) -> type[Metric]:

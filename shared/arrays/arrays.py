@@ -290,7 +290,7 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
 
 def equal(x: Array, value: Any) -> Array:
     """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
+    if not isinstance(x, np.ndarray):
         xp = array_namespace(x)
         if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
             return xp.zeros_like(x, dtype=xp.bool)

@@ -42,7 +42,10 @@ def sort_in_place(scores: np.ndarray) -> None:
         radix_sorted(scores, in_place=True)
         return
     threads = threads_for(len(scores))
-    in_threads([part.sort for part in _ascending_parts(scores, threads)], threads)
+    if threads < 2:
+        scores.sort()
+    else:
+        in_threads([part.sort for part in _ascending_parts(scores, threads)], threads)
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:

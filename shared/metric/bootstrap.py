@@ -276,21 +276,15 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Metric, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each.
-
-    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
-    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
-    """
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    The results of several metrics, such as one for each category of a folder, can be put into one dict.
+    Samples of no group belong to each. Each group draws its resamples from the seed itself, so it has the results and
+    the intervals that it has alone; groups that share samples are drawn together. Raises what the metric raises, with
+    the name of the group. The results of several metrics, such as one for each category of a folder, can be put into
+    one dict.
     """
     groups = sorted(states.keys() - {ALL}) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
@@ -335,8 +329,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
+        state = joined([*(states[group] if groups else []), *shared])
         try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+            with named(group):
+                prepared = metric.prepare(state)
+                results = prepared.rates()
+                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -349,13 +347,6 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         counts = {part.name: _counts(joined(states[part.name])) for part in parts}
         sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
-
-
-def _part(metric: Metric, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
 
 
 @contextmanager

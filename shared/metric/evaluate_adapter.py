@@ -31,7 +31,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -78,6 +78,7 @@ def receive(
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -86,7 +87,9 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            names = ", ".join(map(str, [rank for rank in missing if rank not in came] or missing))
+            _check_time(deadline, 0, timeout, f"process {names} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
@@ -195,6 +198,14 @@ class Evaluated(Metric):
     data_dir: str
     timeout: float
 
+    if not TYPE_CHECKING:  # as of Metric
+
+        def __new__(cls, *args: Any, **options: Any) -> Evaluated:
+            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
+            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+            own = inspect.signature(evaluate_metric.__init__).parameters
+            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
 
@@ -226,13 +237,6 @@ class Evaluated(Metric):
             if differ(came, value):
                 raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
         return {**cls.configs[config], **options}
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        """Names of the options; evaluate's own arguments are its constructor's."""
-        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        super()._check_options({name: value for name, value in options.items() if name not in own})
 
     @property
     def _core(self) -> type[Metric]:

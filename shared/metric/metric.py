@@ -25,7 +25,7 @@ import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.checks import as_choice, as_confidence_level, as_int, did_you_mean
-from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
+from .bootstrap import ByGroup, Part, as_resamples, assembled, prepared_parts, results_and_replicates
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
@@ -123,14 +123,10 @@ class Metric:
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
             """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
+            for name in options:
+                if name not in cls.options:
+                    raise unknown_name(cls, name, cls.options)
             return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
@@ -179,7 +175,6 @@ class Metric:
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
     def only(self, keys: Collection[str]) -> Metric:
@@ -375,7 +370,7 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
+        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options

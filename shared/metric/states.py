@@ -51,7 +51,7 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
         own[COUNTS] = as_counts(counts, COUNTS)
-    reduce = partial(_reduced, metric)
+    reduce = partial(_state_of, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
@@ -63,7 +63,7 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def _reduced(metric: Metric, columns: Mapping[str, Any]) -> State:
+def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
     own = {**columns}
     counts = own.pop(COUNTS, None)
@@ -164,12 +164,15 @@ def check_agreement(state: State, agreed: dict[str, Any]) -> None:
     """
     if not state:
         return
-    arrays = {name for name, array in state.items() if array.ndim and not name.endswith(COUNTS)}
-    if agreed.setdefault(GROUPS, arrays) != arrays:
-        raise ValueError(f"expected a state of {', '.join(sorted(agreed[GROUPS]))}, got one of {', '.join(state)}")
+    arrays = []
     for name, array in state.items():
-        if not array.ndim and agreed.setdefault(name, array.item()) != array.item():
+        if array.ndim:
+            arrays += [] if name.endswith(COUNTS) else [name]
+        elif agreed.setdefault(name, array.item()) != array.item():
             raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+    arrays.sort()
+    if agreed.setdefault(GROUPS, arrays) != arrays:
+        raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
