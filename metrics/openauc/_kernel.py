@@ -717,8 +717,8 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
-    parts: list[State] = [{} for _ in names]
-    numbers = {str(i): part for i, part in enumerate(parts)}
+    parts: dict[str, State] = {str(name): {} for name in names}
+    numbers = {str(i): part for i, part in enumerate(parts.values())}
     for key, array in state.items():
         number, slash, name = str(key).partition("/")
         if key == GROUPS:
@@ -726,11 +726,10 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
-    for name, part in states.items():
-        if not part:
+    for name, part in parts.items():
+        if not part and name != ALL:
             raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
-    return states
+    return {name: part for name, part in parts.items() if part}
 
 
 def _group_items(groups: Any) -> list[Any]:
@@ -784,19 +783,12 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
 
 def have_few_values(columns: Sequence[Array]) -> bool:
     """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    of_types = {column.dtype: column for column in columns}.values()
-    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
-
-
-def _is_wide(column: Array) -> bool:
-    return is_floating(column) and column.dtype.itemsize > 2
+    return all(map(_has_few_values, columns))
 
 
 def _has_few_values(column: Array) -> bool:
-    if not _is_wide(column):
-        return True
     low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+    return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
 
 def has_equal_rows(columns: Sequence[Array]) -> bool:
@@ -1185,14 +1177,16 @@ class Summary(NamedTuple):
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
-        results = _with_intervals(self.results, intervals)
-        if self.groups is None:
-            return self._replace(results=results)
-        groups = {
-            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
-            for name, row in self.groups.items()
-        }
-        return self._replace(results=results, groups=groups)
+
+        def bounded(row: Results, *group: str) -> Results:
+            keys: Any = {key: (*group, key) if group else key for key in row}
+            return {
+                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
+                for key, result in row.items()
+            }
+
+        groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
+        return self._replace(results=bounded(self.results), groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1210,7 +1204,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
+    names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
 
 
@@ -1242,17 +1237,6 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
-
-
-def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
-    return {
-        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
-        for key, result in results.items()
-    }
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
 
 
 def check_thresholds_exist(results: Results) -> None:
@@ -1426,28 +1410,28 @@ def _gathered(states: Sequence[State]) -> list[State]:
     return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def check_agreement(state: State, agreed: dict[str, Any]) -> None:
-    """Note the names of a state's arrays and its scalars in `agreed`."""
-    if not state:
-        return
-    arrays = []
-    for name, array in state.items():
-        if array.ndim:
-            arrays += [] if name.endswith(COUNTS) else [name]
-        elif agreed.setdefault(name, array.item()) != array.item():
-            raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
-    arrays.sort()
-    if agreed.setdefault(GROUPS, arrays) != arrays:
-        raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+def check_agreement(parts: Parts, agreed: dict[str, Any]) -> int:
+    """Note the names of the arrays of a batch's states, and their scalars, in `agreed`; return the number of samples."""
+    samples = 0
+    for state in filter(None, parts.values()):
+        arrays = []
+        for name, array in state.items():
+            if array.ndim:
+                arrays += [] if name.endswith(COUNTS) else [name]
+            elif agreed.setdefault(name, array.item()) != array.item():
+                raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+        arrays.sort()
+        if agreed.setdefault(GROUPS, arrays) != arrays:
+            raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+        samples += num_samples(state)
+    return samples
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
     samples, agreed = 0, dict[str, Any]()
     for parts in batches:
-        for state in parts.values():
-            check_agreement(state, agreed)
-            samples += num_samples(state)
+        samples += check_agreement(parts, agreed)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
@@ -1604,8 +1588,8 @@ def with_means(by_group: ByGroup) -> Replicates:
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _means([*own.values()])
     return every
 
 
@@ -1626,7 +1610,7 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter."""
     number = max(map(len, columns))
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
@@ -2046,10 +2030,8 @@ class Metric:
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
         with self._lock:
-            agreed, samples = {**self._agreed}, self._samples
-            for state in parts.values():
-                check_agreement(state, agreed)
-                samples += num_samples(state)
+            agreed = {**self._agreed}
+            samples = self._samples + check_agreement(parts, agreed)
             check_total(samples)
             rows = self._rows + num_rows(parts.values(), self.countable_tables)
             if rows > self._compact_above:
@@ -2094,12 +2076,8 @@ def sort_arguments(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
     options: dict[str, Any] = {}
-    for keyword, value in others.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -2162,6 +2140,7 @@ def receive(
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2170,7 +2149,9 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            names = ", ".join(map(str, [rank for rank in missing if rank not in came] or missing))
+            _check_time(deadline, 0, timeout, f"process {names} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
@@ -2331,14 +2312,12 @@ class Evaluated(Metric):
             return None
         # what the others hand over is this process's from now on, even if it fails
         first, agreed = len(self._batches), dict[str, Any]()
-        for parts in batches:
-            for state in parts.values():
-                check_agreement(state, agreed)
+        for batch in batches:
+            check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            for each in parts.values():
-                check_agreement(each, agreed)
+            check_agreement(parts, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
@@ -2467,14 +2446,6 @@ class Sorted(NamedTuple):
     payload: np.ndarray
 
 
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order."""
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
 def radix_sorted(
     scores: np.ndarray,
     kinds: np.ndarray = _NOTHING,
@@ -2487,21 +2458,23 @@ def radix_sorted(
     """Sort scores kind by kind, NaN to either end."""
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    sign_bit, all_bits = 1 << (size - 1), (1 << size) - 1
+    # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
+    bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
+    positive = int(keys.view(f"int{size}").max(initial=-1))
+    low = highest ^ all_bits if highest & sign_bit else lowest ^ sign_bit
+    high = lowest ^ all_bits if positive < 0 else positive ^ sign_bit
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
+    in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
@@ -2513,7 +2486,7 @@ def radix_sorted(
     move = _loop(deal)
     in_threads(
         [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
         dealers,
@@ -2521,7 +2494,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    finish = partial(_loop(sort_buckets), *into, bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
@@ -2534,41 +2507,20 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
+def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
+    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
         bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
 def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
+    keys: Any, kinds: Any, payload: Any, digit: Any, bits: Any, bucket_of: Any, places: Any, target: Any, carried: Any
 ) -> None:
     """Move each float, and its payload, to the next place of its bucket."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
@@ -2579,18 +2531,9 @@ def deal(
         places[bucket] = place + 1
 
 
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
+def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ."""
+    byte, mask, top, sign_bit, all_bits = bits
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2644,9 +2587,7 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = (
-                        carried[i] if payload.size else key
-                    )  # any value of the keys' type, since numba needs one type
+                    load = carried[i] if payload.size else key  # any value, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:

@@ -180,17 +180,6 @@ class Sorted(NamedTuple):
     payload: np.ndarray
 
 
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order.
-
-    All bits of a negative float are flipped, and only the sign bit of others.
-    """
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
 def radix_sorted(
     scores: np.ndarray,
     kinds: np.ndarray = _NOTHING,
@@ -209,21 +198,23 @@ def radix_sorted(
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    sign_bit, all_bits = 1 << (size - 1), (1 << size) - 1
+    # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
+    bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
     threads = threads_for(len(keys)) if threads is None else threads
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
+    positive = int(keys.view(f"int{size}").max(initial=-1))
+    low = highest ^ all_bits if highest & sign_bit else lowest ^ sign_bit
+    high = lowest ^ all_bits if positive < 0 else positive ^ sign_bit
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
+    in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
@@ -235,7 +226,7 @@ def radix_sorted(
     move = _loop(deal)
     in_threads(
         [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
         dealers,
@@ -243,7 +234,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    finish = partial(_loop(sort_buckets), *into, bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
@@ -256,41 +247,20 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
+def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
+    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
         bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
 def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
+    keys: Any, kinds: Any, payload: Any, digit: Any, bits: Any, bucket_of: Any, places: Any, target: Any, carried: Any
 ) -> None:
     """Move each float, and its payload, to the next place of its bucket."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
@@ -301,22 +271,13 @@ def deal(
         places[bucket] = place + 1
 
 
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
+def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
 
     The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
     belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
     """
+    byte, mask, top, sign_bit, all_bits = bits
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -370,9 +331,7 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = (
-                        carried[i] if payload.size else key
-                    )  # any value of the keys' type, since numba needs one type
+                    load = carried[i] if payload.size else key  # any value, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:

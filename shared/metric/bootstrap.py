@@ -146,8 +146,8 @@ def with_means(by_group: ByGroup) -> Replicates:
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _means([*own.values()])
     return every
 
 
@@ -171,7 +171,7 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter.
 
     Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.

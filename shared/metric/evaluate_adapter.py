@@ -254,14 +254,12 @@ class Evaluated(Metric):
             return None
         # what the others hand over is this process's from now on, even if it fails
         first, agreed = len(self._batches), dict[str, Any]()
-        for parts in batches:
-            for state in parts.values():
-                check_agreement(state, agreed)
+        for batch in batches:
+            check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            for each in parts.values():
-                check_agreement(each, agreed)
+            check_agreement(parts, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

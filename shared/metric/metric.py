@@ -333,10 +333,8 @@ class Metric:
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
         with self._lock:
-            agreed, samples = {**self._agreed}, self._samples
-            for state in parts.values():
-                check_agreement(state, agreed)
-                samples += num_samples(state)
+            agreed = {**self._agreed}
+            samples = self._samples + check_agreement(parts, agreed)
             check_total(samples)
             rows = self._rows + num_rows(parts.values(), self.countable_tables)
             if rows > self._compact_above:
@@ -381,12 +379,8 @@ def sort_arguments(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
     options: dict[str, Any] = {}
-    for keyword, value in others.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value

@@ -157,31 +157,31 @@ def _gathered(states: Sequence[State]) -> list[State]:
     return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def check_agreement(state: State, agreed: dict[str, Any]) -> None:
-    """Note the names of a state's arrays and its scalars in `agreed`.
+def check_agreement(parts: Parts, agreed: dict[str, Any]) -> int:
+    """Note the names of the arrays of a batch's states, and their scalars, in `agreed`; return the number of samples.
 
-    Raises ValueError if it has other arrays, or another value of a scalar, than the states before.
+    Raises ValueError if there are other arrays, or another value of a scalar, than in the states before.
     """
-    if not state:
-        return
-    arrays = []
-    for name, array in state.items():
-        if array.ndim:
-            arrays += [] if name.endswith(COUNTS) else [name]
-        elif agreed.setdefault(name, array.item()) != array.item():
-            raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
-    arrays.sort()
-    if agreed.setdefault(GROUPS, arrays) != arrays:
-        raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+    samples = 0
+    for state in filter(None, parts.values()):
+        arrays = []
+        for name, array in state.items():
+            if array.ndim:
+                arrays += [] if name.endswith(COUNTS) else [name]
+            elif agreed.setdefault(name, array.item()) != array.item():
+                raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+        arrays.sort()
+        if agreed.setdefault(GROUPS, arrays) != arrays:
+            raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+        samples += num_samples(state)
+    return samples
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
     samples, agreed = 0, dict[str, Any]()
     for parts in batches:
-        for state in parts.values():
-            check_agreement(state, agreed)
-            samples += num_samples(state)
+        samples += check_agreement(parts, agreed)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
