@@ -1399,7 +1399,11 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+    def column(name: str) -> Array:
+        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
+
+    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -1501,15 +1505,8 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
 def _ones(state: State, name: str) -> Array:
+    """The counts that a state does not have."""
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
@@ -1874,7 +1871,12 @@ def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differs(metric: Any, name: str, value: Any) -> bool:
     default = metric.options.get(name, _NO_DEFAULT)
-    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
+    return value is not default and (default is _NO_DEFAULT or differ(value, default))
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    return option_text(first) != option_text(second)
 
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
@@ -2153,14 +2155,6 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
 
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------

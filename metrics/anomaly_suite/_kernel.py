@@ -1294,7 +1294,11 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+    def column(name: str) -> Array:
+        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
+
+    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -1396,15 +1400,8 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
 def _ones(state: State, name: str) -> Array:
+    """The counts that a state does not have."""
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
@@ -1769,7 +1766,12 @@ def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differs(metric: Any, name: str, value: Any) -> bool:
     default = metric.options.get(name, _NO_DEFAULT)
-    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
+    return value is not default and (default is _NO_DEFAULT or differ(value, default))
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    return option_text(first) != option_text(second)
 
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
@@ -2050,14 +2052,6 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
 
 
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
-
-
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 # Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
 
@@ -2200,7 +2194,8 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     scores = widen(scores)
     largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
+        ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
         return ordered.scores, ordered.payload
     if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
@@ -2214,11 +2209,6 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
 def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
@@ -2270,7 +2260,6 @@ def radix_sorted(
     num_kinds: int = 1,
     payload: np.ndarray = _NOTHING,
     *,
-    threads: int | None = None,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end."""
@@ -2280,7 +2269,7 @@ def radix_sorted(
     # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
     bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
+    threads = threads_for(len(keys))
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
     lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
@@ -2446,10 +2435,6 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         return values[mask], values[~mask]
     total = int(np.count_nonzero(mask))
     chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
     at = 0
     for start in range(0, len(values), _SPLIT):
         part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
@@ -2458,19 +2443,6 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
         at = stop
     return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------

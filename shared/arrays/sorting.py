@@ -106,7 +106,8 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     scores = widen(scores)
     largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
+        ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
         return ordered.scores, ordered.payload
     if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
@@ -120,11 +121,6 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
 def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
@@ -186,15 +182,13 @@ def radix_sorted(
     num_kinds: int = 1,
     payload: np.ndarray = _NOTHING,
     *,
-    threads: int | None = None,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
-    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
-    loses.
+    payload (N,) of unsigned integers, by default none; in_place, whether the sorted scores replace the unsorted ones,
+    which must be contiguous, and some of which an error half-way loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
@@ -202,7 +196,7 @@ def radix_sorted(
     # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
     bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
+    threads = threads_for(len(keys))
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
     lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
@@ -372,10 +366,6 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         return values[mask], values[~mask]
     total = int(np.count_nonzero(mask))
     chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
     at = 0
     for start in range(0, len(values), _SPLIT):
         part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
@@ -384,16 +374,3 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
         at = stop
     return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]

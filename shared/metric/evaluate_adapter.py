@@ -38,7 +38,8 @@ import numpy as np
 from ..arrays.arrays import State
 from ..arrays.checks import as_real
 from .groups import Parts, as_one_state
-from .metric import Metric, differ
+from .metric import Metric
+from .signature import differ
 from .states import check_agreement, joined_parts, pack, unpack
 
 Checked = TypeVar("Checked")

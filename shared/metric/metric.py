@@ -29,7 +29,7 @@ from .bootstrap import ByGroup, Part, as_resamples, assembled, prepared_parts, r
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
-from .signature import signed
+from .signature import differ, signed
 from .states import (
     COUNTS,
     check_agreement,
@@ -400,11 +400,3 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True

@@ -87,7 +87,11 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+    def column(name: str) -> Array:
+        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
+
+    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -195,15 +199,8 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
 def _ones(state: State, name: str) -> Array:
+    """The counts that a state does not have."""
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
