@@ -747,7 +747,7 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
     """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
     pairs = list(ratios)
     # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
     unit = divisor << RATIO_UNIT
     nearest = low / unit
     if nearest == (low + len(pairs)) / unit:

@@ -2768,8 +2768,10 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
+    if xp is np:
+        return np.true_divide(count, total, dtype=np.float64)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
+        total = xp.asarray(total, device=count.device)
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
@@ -2882,7 +2884,7 @@ def _parts_of_runs(
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
-    distinct = dict.fromkeys(quantity.part for quantity in wanted.values())
+    distinct = dict.fromkeys([quantity.part for quantity in wanted.values()])
     for run in runs(positives, negatives, None, within):
         parts = {part: part(run) for part in distinct}
         for column, quantity in zip(columns, wanted.values()):
