@@ -312,7 +312,7 @@ def test_the_longest_name() -> None:
         ({"groups": np.asarray(["a", "a/b"])}, "got 'a' for both"),
         ({"groups": np.asarray(["a", "a/" * 11 + "b"])}, "at most 10 slashes"),
         ({"scores": np.zeros(3)}, "of 2 groups, got scores"),
-        ({"0/scores": np.zeros(3)}, "expected columns of one length"),
+        ({"0/scores": np.zeros(3)}, "expected arrays of one length"),
         ({"0/scores": np.asarray([np.nan])}, "expected no NaN"),
         ({"0/x": np.zeros(3)}, "expected the arrays"),
     ],
