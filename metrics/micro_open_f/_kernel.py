@@ -22,15 +22,14 @@ import uuid
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce, wraps
+from functools import cache, cached_property, partial, reduce
 from importlib import import_module
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import is_, or_
+from operator import or_
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
@@ -211,29 +210,12 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
+    place = next((i for i, value in enumerate(values) if not isinstance(value, numbers.Real)), 0)
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
-    kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
-    at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
-    position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
-    return f"{kind}{values[place]!r:.100}{position}{hint}"
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a value is a number, or text of one."""
-    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
-
-
-def reads_as_number(text: str) -> bool:
-    """Whether Python reads a text as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    at = [int(i) for i in np.unravel_index(place, array.shape)]
+    return f"{kind}{values[place]!r:.100} at position {tuple(at) if len(at) > 1 else at[0]}"
 
 
 def _without_wide_unsigned(x: Any, name: str) -> Array:
@@ -355,24 +337,27 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
-def _number(value: Any, name: str, expected: str) -> float:
-    if type(value) is float:
-        return value
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+
+
+def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
+    """Check a real option in [low, high]."""
+    if type(value) is not float:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"{name}: expected {expected}, got {value!r}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+    return float(value)
 
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_confidence_level(value: Any) -> float:
@@ -382,10 +367,7 @@ def as_confidence_level(value: Any) -> float:
 
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
+    return _number(value, name, "a number", -math.inf, math.inf)
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -506,24 +488,15 @@ def as_flags(x: Any, name: str) -> Array:
 
 def as_counts(x: Any, name: str) -> Array:
     """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
-    numbers = as_numbers(x, name)
-    xp = array_namespace(numbers)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
-    if is_floating(numbers):
-        numbers = xp.astype(numbers, xp.float64)
-        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
-    else:
-        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
-    if bool(xp.any(wrong)):
-        row = int(xp.nonzero(wrong)[0][0])
-        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
-    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
-    if bool(xp.any(running[-1:] > MAX_COUNT)):
-        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
-        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
-        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
-    return xp.astype(numbers, xp.int64)
+    counts = as_labels(x, name)
+    xp = array_namespace(counts)
+    if bool(xp.any(counts < 0)):
+        row = int(xp.nonzero(counts < 0)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {int(counts[row])} at position {row}")
+    total = float(xp.sum(xp.astype(counts, xp.float64)))
+    if total > MAX_COUNT:
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_lengths(**columns: Array | None) -> None:
@@ -585,23 +558,14 @@ def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+    if np.ndim(state[name]):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {np.shape(state[name])}")
+    return integer_column({name: [state[name]]}, name, low, high).reshape(())
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
     """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
+    return to_numpy(as_counts(integer_column(state, name, 1, MAX_COUNT), _place(name)))
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
@@ -685,12 +649,9 @@ def check_names(names: Iterable[str]) -> None:
     """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
     group_names = [name for name in names if name != ALL]
     for name in group_names:
-        slashes = name.count("/")
-        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
-            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
-            raise ValueError(
-                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
-            )
+        if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
+            most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
+            raise ValueError(f"groups: expected names of at most {most}, got {name[:50]!r}…")
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(group_names) & set(group_names))
@@ -725,8 +686,8 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
-    parts: list[State] = [{} for _ in names]
-    numbers = {str(i): part for i, part in enumerate(parts)}
+    parts: dict[str, State] = {str(name): {} for name in names}
+    numbers = {str(i): part for i, part in enumerate(parts.values())}
     for key, array in state.items():
         number, slash, name = str(key).partition("/")
         if key == GROUPS:
@@ -734,11 +695,10 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
-    for name, part in states.items():
-        if not part:
+    for name, part in parts.items():
+        if not part and name != ALL:
             raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
-    return states
+    return {name: part for name, part in parts.items() if part}
 
 
 def _group_items(groups: Any) -> list[Any]:
@@ -792,19 +752,12 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
 
 def have_few_values(columns: Sequence[Array]) -> bool:
     """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    of_types = {column.dtype: column for column in columns}.values()
-    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
-
-
-def _is_wide(column: Array) -> bool:
-    return is_floating(column) and column.dtype.itemsize > 2
+    return all(map(_has_few_values, columns))
 
 
 def _has_few_values(column: Array) -> bool:
-    if not _is_wide(column):
-        return True
     low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+    return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
 
 def has_equal_rows(columns: Sequence[Array]) -> bool:
@@ -1029,14 +982,28 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+
+    def take() -> None:
+        while pending:
+            try:
+                place, piece = pending.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                results[place] = piece()
+            except BaseException as error:
+                errors[place] = error
+                if not isinstance(error, Exception):
+                    pending.clear()
+
     # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
     number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    others = [threading.Thread(target=take) for _ in range(number)]
     nested, _here.busy = getattr(_here, "busy", False), True
     try:
         for other in others:
             other.start()
-        _take(pending, results, errors)
+        take()
         for other in others:
             other.join()
     finally:  # after Ctrl-C while this thread waited, too
@@ -1052,23 +1019,6 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
         finally:
             errors.clear()  # whose tracebacks hold this frame
     return [results[place] for place in range(len(pieces))]
-
-
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
 
 
 def each_in_threads(
@@ -1099,27 +1049,21 @@ def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
 @cache
 def _cores_of_cgroup() -> int:
     """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    least = _UNLIMITED
     try:
         group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
     except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+        return least
+    for part in (Path(group), *Path(group).parents):
+        try:
+            quota, period = Path("/sys/fs/cgroup", *part.parts[1:], "cpu.max").read_text().split()
+            least = min(least, int(quota) // int(period))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return max(1, least)
 
 
 _UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
 
 
 def _stay_on_one() -> None:
@@ -1202,14 +1146,16 @@ class Summary(NamedTuple):
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
-        results = _with_intervals(self.results, intervals)
-        if self.groups is None:
-            return self._replace(results=results)
-        groups = {
-            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
-            for name, row in self.groups.items()
-        }
-        return self._replace(results=results, groups=groups)
+
+        def bounded(row: Results, *group: str) -> Results:
+            keys: Any = {key: (*group, key) if group else key for key in row}
+            return {
+                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
+                for key, result in row.items()
+            }
+
+        groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
+        return self._replace(results=bounded(self.results), groups=groups)
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1227,7 +1173,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
+    names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
 
 
@@ -1259,17 +1206,6 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
-
-
-def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
-    return {
-        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
-        for key, result in results.items()
-    }
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
 
 
 # ---- metric/prepared.py ----------------------------------------------------------------------------------------------
@@ -1394,27 +1330,20 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
             check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
     own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
+    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
+    if groups is None and counts is None:
+        return {ALL: dict(metric.reduce(**own))}
+    if metric.ungrouped_columns & own.keys():
+        by_sample = GROUPS if counts is None else COUNTS
+        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+    if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        own[COUNTS] = as_counts(counts, COUNTS)
+    reduce = partial(_state_of, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def _is_empty(column: Any) -> bool:
@@ -1424,22 +1353,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped."""
+def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
+    """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
+    own = {**columns}
+    counts = own.pop(COUNTS, None)
+    state: State = dict(metric.reduce(**own))
+    if counts is None:
+        return state
     rows = next(array for array in state.values() if array.ndim)
     if len(counts) != len(rows):
         raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
     counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+    state[COUNTS], there = counts, counts > 0
+    return {name: array[there] if array.ndim else array for name, array in state.items()}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1451,7 +1377,11 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+    def column(name: str) -> Array:
+        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
+
+    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -1475,24 +1405,20 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
+    """Join states, and count equal rows of the table of these columns, unless few rows are equal."""
+    has_counts = [state for state in states if counts in state]
+    plain = [state for state in states if state and counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
     grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
+    if grows and not has_counts:
+        return _gathered(plain)
 
     def in_one(states: Sequence[State]) -> State:
         table = joined(states)
         worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
         return compact_table(table, columns, counts) if worth_counting else table
 
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
+    parts = [*has_counts, in_one(plain)] if plain else has_counts  # rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1518,71 +1444,36 @@ def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> in
 
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
+    runs = groupby(states, lambda state: num_samples(state) < _SMALL)
+    return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
+def check_agreement(parts: Parts, agreed: dict[str, Any]) -> int:
+    """Note the names of the arrays of a batch's states, and their scalars, in `agreed`; return the number of samples."""
+    samples = 0
+    for state in filter(None, parts.values()):
+        arrays = []
+        for name, array in state.items():
+            if array.ndim:
+                arrays += [] if name.endswith(COUNTS) else [name]
+            elif agreed.setdefault(name, array.item()) != array.item():
+                raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+        arrays.sort()
+        if agreed.setdefault(GROUPS, arrays) != arrays:
+            raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+        samples += num_samples(state)
+    return samples
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = 0
-    for parts in batches:  # loops take half as long as generators, for small batches
-        for state in parts.values():
-            samples += num_samples(state)
+    samples, agreed = 0, dict[str, Any]()
+    for parts in batches:
+        samples += check_agreement(parts, agreed)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
     return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -1592,15 +1483,8 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
 def _ones(state: State, name: str) -> Array:
+    """The counts that a state does not have."""
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
@@ -1735,8 +1619,8 @@ def with_means(by_group: ByGroup) -> Replicates:
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _means([*own.values()])
     return every
 
 
@@ -1757,7 +1641,7 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter."""
     number = max(map(len, columns))
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
@@ -1844,11 +1728,6 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Metric, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each."""
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
@@ -1890,8 +1769,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
+        state = joined([*(states[group] if groups else []), *shared])
         try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+            with named(group):
+                prepared = metric.prepare(state)
+                results = prepared.rates()
+                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1906,23 +1789,14 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Metric, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
-
-
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
 @contextmanager
-def _named(group: str) -> Iterator[None]:
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
     try:
         yield
     except ValueError as error:
+        if group == ALL:
+            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 
@@ -1975,7 +1849,12 @@ def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differs(metric: Any, name: str, value: Any) -> bool:
     default = metric.options.get(name, _NO_DEFAULT)
-    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
+    return value is not default and (default is _NO_DEFAULT or differ(value, default))
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    return option_text(first) != option_text(second)
 
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
@@ -1986,24 +1865,12 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
-
-    @wraps(check)
-    def noting(metric: Metric) -> None:
-        check(metric)
-        metric._checked_options = [*map(vars(metric).get, metric.options)]
-
-    return noting
-
-
 class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        defaults = {field.name: field.default for field in fields(owner)}
-        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in own_first}
         return dict(owner.options)
 
 
@@ -2033,11 +1900,9 @@ class Metric:
     groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         cls.options = _Options()
-        if "__post_init__" in cls.__dict__:
-            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
@@ -2048,14 +1913,10 @@ class Metric:
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
             """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
+            for name in options:
+                if name not in cls.options:
+                    raise unknown_name(cls, name, cls.options)
             return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
@@ -2073,7 +1934,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: list[Any] = []
+        self._agreed: dict[str, Any] = {}  # what all batches have in common (see `check_agreement`)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -2099,7 +1960,6 @@ class Metric:
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
     @property
@@ -2109,15 +1969,13 @@ class Metric:
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
         computed, _ = self._computed(predictions, references, kwargs)
-        results: Any = None if computed is None else computed.as_dict()
+        results: Any = computed and computed.as_dict()
         return results
 
     def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
         """The results without their signature, None where another process has them; and the metric with all options."""
         columns, overrides = sort_arguments(self, predictions, references, others)
-        held = map(vars(self).get, self.options)
-        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
-        metric = self if as_checked and not overrides else self.with_options(overrides)
+        metric = self.with_options(overrides) if overrides else self
         with self._lock:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
@@ -2149,14 +2007,13 @@ class Metric:
         parts = self._reduced(columns)
         # the caller may reuse its buffers
         own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        with self._lock:
-            check_parts(own, self._batches)
-            self._keep(own)
+        self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        there = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
@@ -2169,10 +2026,7 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        parts = self._own_parts(state)
-        with self._lock:
-            check_parts(parts, self._batches)
-            self._keep(parts)
+        self._keep(self._own_parts(state))
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
@@ -2207,21 +2061,21 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
+            self._batches, self._rows, self._compact_above, self._samples, self._agreed = [], 0, ROWS, 0, {}
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples
-        for state in parts.values():
-            samples += num_samples(state)
-        check_total(samples)
-        rows = self._rows + num_rows(parts.values(), self.countable_tables)
-        if rows > self._compact_above:
-            self._compact(parts)
-        else:
-            self._batches.append(parts)
-            self._rows = rows
-        self._samples = samples
+        with self._lock:
+            agreed = {**self._agreed}
+            samples = self._samples + check_agreement(parts, agreed)
+            check_total(samples)
+            rows = self._rows + num_rows(parts.values(), self.countable_tables)
+            if rows > self._compact_above:
+                self._compact(parts)
+            else:
+                self._batches.append(parts)
+                self._rows = rows
+            self._samples, self._agreed = samples, agreed
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -2247,7 +2101,7 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
+        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
@@ -2258,12 +2112,8 @@ def sort_arguments(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
     options: dict[str, Any] = {}
-    for keyword, value in others.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -2283,19 +2133,6 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -2341,25 +2178,19 @@ def receive(
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
             came |= answers.keys() - missing
-            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            names = ", ".join(map(str, [rank for rank in missing if rank not in came] or missing))
+            _check_time(deadline, 0, timeout, f"process {names} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # the process has just stopped waiting
-                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
-
-
-def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
-    never = [rank for rank in missing if rank not in came]
-    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
-    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2457,6 +2288,14 @@ class Evaluated(Metric):
     data_dir: str
     timeout: float
 
+    if not TYPE_CHECKING:  # as of Metric
+
+        def __new__(cls, *args: Any, **options: Any) -> Evaluated:
+            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
+            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+            own = inspect.signature(evaluate_metric.__init__).parameters
+            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
@@ -2485,13 +2324,6 @@ class Evaluated(Metric):
                 raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
         return {**cls.configs[config], **options}
 
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        """Names of the options; evaluate's own arguments are its constructor's."""
-        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        super()._check_options({name: value for name, value in options.items() if name not in own})
-
     @property
     def _core(self) -> type[Metric]:
         """The metric without evaluate."""
@@ -2507,11 +2339,13 @@ class Evaluated(Metric):
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        first = len(self._batches)
+        first, agreed = len(self._batches), dict[str, Any]()
+        for batch in batches:
+            check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            check_parts(parts, [*batches, *self._batches[first:]])
+            check_agreement(parts, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
@@ -2527,8 +2361,6 @@ _BUCKET = 1 << 13  # scores
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
@@ -2538,10 +2370,10 @@ def sort_in_place(scores: np.ndarray) -> None:
         radix_sorted(scores, in_place=True)
         return
     threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
+    if threads < 2:
         scores.sort()
+    else:
+        in_threads([part.sort for part in _ascending_parts(scores, threads)], threads)
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
@@ -2558,7 +2390,8 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     scores = widen(scores)
     largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
+        ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
         return ordered.scores, ordered.payload
     if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
@@ -2572,11 +2405,6 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
 def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
@@ -2622,41 +2450,34 @@ class Sorted(NamedTuple):
     payload: np.ndarray
 
 
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order."""
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
 def radix_sorted(
     scores: np.ndarray,
     kinds: np.ndarray = _NOTHING,
     num_kinds: int = 1,
     payload: np.ndarray = _NOTHING,
     *,
-    threads: int | None = None,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end."""
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    sign_bit, all_bits = 1 << (size - 1), (1 << size) - 1
+    # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
+    bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
+    threads = threads_for(len(keys))
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
+    positive = int(keys.view(f"int{size}").max(initial=-1))
+    low = highest ^ all_bits if highest & sign_bit else lowest ^ sign_bit
+    high = lowest ^ all_bits if positive < 0 else positive ^ sign_bit
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
+    in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
@@ -2668,7 +2489,7 @@ def radix_sorted(
     move = _loop(deal)
     in_threads(
         [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
         dealers,
@@ -2676,7 +2497,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    finish = partial(_loop(sort_buckets), *into, bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
@@ -2689,41 +2510,20 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
+def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
+    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
         bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
 def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
+    keys: Any, kinds: Any, payload: Any, digit: Any, bits: Any, bucket_of: Any, places: Any, target: Any, carried: Any
 ) -> None:
     """Move each float, and its payload, to the next place of its bucket."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
@@ -2734,18 +2534,9 @@ def deal(
         places[bucket] = place + 1
 
 
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
+def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ."""
+    byte, mask, top, sign_bit, all_bits = bits
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -2799,9 +2590,7 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = (
-                        carried[i] if payload.size else key
-                    )  # any value of the keys' type, since numba needs one type
+                    load = carried[i] if payload.size else key  # any value, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
@@ -2827,62 +2616,13 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
-    if number < 2:
+    if number < 2 or len(scores) < 2:
         return [scores]
     middle = len(scores) // 2
-    _split_at_rank(scores, middle)
+    scores.partition(middle)
     return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------

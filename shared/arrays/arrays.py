@@ -14,7 +14,6 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -176,20 +175,12 @@ def _item(row: Any, name: str) -> Any:
 def no_number(array: np.ndarray) -> str:
     """Describe the first value of an array that is not a number, for an error message, with its position."""
     values = array.reshape(-1).tolist()
-    place = next((i for i, value in enumerate(values) if not _is_number(value)), 0)
     if not values:
         return f"none, as {array.dtype.name}"
+    place = next((i for i, value in enumerate(values) if not isinstance(value, numbers.Real)), 0)
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
-    kind = "text such as " if isinstance(values[place], str) and reads_as_number(values[place]) else kind
-    at = tuple(int(i) for i in np.unravel_index(place, array.shape)) if array.ndim else ()
-    position = f" at position {at if len(at) > 1 else at[0]}" if at else ""
-    hint = "; cast decimals to integers or floats" if isinstance(values[place], Decimal) else ""
-    return f"{kind}{values[place]!r:.100}{position}{hint}"
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a value is a number, or text of one."""
-    return reads_as_number(value) if isinstance(value, str) else isinstance(value, numbers.Real)
+    at = [int(i) for i in np.unravel_index(place, array.shape)]
+    return f"{kind}{values[place]!r:.100} at position {tuple(at) if len(at) > 1 else at[0]}"
 
 
 def reads_as_number(text: str) -> bool:
@@ -299,7 +290,7 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
 
 def equal(x: Array, value: Any) -> Array:
     """Flag the numbers that equal an integer, which their type may be unable to hold: torch would wrap it."""
-    if not is_numpy_array(x):
+    if not isinstance(x, np.ndarray):
         xp = array_namespace(x)
         if xp.isdtype(x.dtype, "integral") and not xp.iinfo(x.dtype).min <= value <= xp.iinfo(x.dtype).max:
             return xp.zeros_like(x, dtype=xp.bool)

@@ -105,16 +105,22 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-def _number(value: Any, name: str, expected: str) -> float:
-    if type(value) is float:
-        return value
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+
+
+def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
+    """Check a real option in [low, high]."""
+    if type(value) is not float:
+        value = plain_value(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"{name}: expected {expected}, got {value!r}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+    return float(value)
 
 
 def as_written(value: float | Fraction) -> Fraction:
@@ -128,10 +134,7 @@ def as_written(value: float | Fraction) -> Fraction:
 
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
+    return _number(value, name, "a number in (0, 1]", _ABOVE_0, 1.0)
 
 
 def as_fractions(value: Any, name: str) -> list[float]:
@@ -141,18 +144,12 @@ def as_fractions(value: Any, name: str) -> list[float]:
 
 def as_share(value: Any, name: str) -> float:
     """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
+    return _number(value, name, "a number in [0, 1]", 0.0, 1.0)
 
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_shares(value: Any, name: str) -> list[float]:
@@ -167,10 +164,7 @@ def as_confidence_level(value: Any) -> float:
 
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
+    return _number(value, name, "a number", -math.inf, math.inf)
 
 
 def as_reals(value: Any, name: str) -> list[float]:
@@ -303,24 +297,15 @@ def as_flags(x: Any, name: str) -> Array:
 
 def as_counts(x: Any, name: str) -> Array:
     """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
-    numbers = as_numbers(x, name)
-    xp = array_namespace(numbers)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name}: expected integers of shape (N,), got shape {tuple(numbers.shape)}")
-    if is_floating(numbers):
-        numbers = xp.astype(numbers, xp.float64)
-        wrong = ~(numbers >= 0) | (numbers != xp.round(numbers))  # NaN is not at least 0
-    else:
-        wrong = numbers < 0 if xp.isdtype(numbers.dtype, "signed integer") else xp.zeros_like(numbers, dtype=xp.bool)
-    if bool(xp.any(wrong)):
-        row = int(xp.nonzero(wrong)[0][0])
-        raise ValueError(f"{name}: expected integers of at least 0, got {numbers[row].item()!r} at position {row}")
-    running = xp.cumulative_sum(xp.astype(numbers, xp.float64))
-    if bool(xp.any(running[-1:] > MAX_COUNT)):
-        row = int(xp.nonzero(running > MAX_COUNT)[0][0])
-        came = f"{float(running[-1]):.4g}, of which {numbers[row].item()!r} at position {row} is the first beyond"
-        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {came}")
-    return xp.astype(numbers, xp.int64)
+    counts = as_labels(x, name)
+    xp = array_namespace(counts)
+    if bool(xp.any(counts < 0)):
+        row = int(xp.nonzero(counts < 0)[0][0])
+        raise ValueError(f"{name}: expected integers of at least 0, got {int(counts[row])} at position {row}")
+    total = float(xp.sum(xp.astype(counts, xp.float64)))
+    if total > MAX_COUNT:
+        raise ValueError(f"{name}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def counted_columns(counts: Any, **columns: Array) -> list[Any]:
@@ -422,23 +407,14 @@ def number_table(state: Mapping[str, Any], name: str, width: int, infinite: int 
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as a zero-dimensional array."""
-    value: Any = state[name]
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(value).__name__}")
-    row = to_numpy(as_numbers([value], _place(name)))
-    if row.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {row.shape[1:]}")
-    whole = np.isfinite(row[0]) and row[0] == np.round(row[0])
-    return np.asarray(as_int(int(row[0]) if whole else float(row[0]), name, low, high))
+    if np.ndim(state[name]):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {np.shape(state[name])}")
+    return integer_column({name: [state[name]]}, name, low, high).reshape(())
 
 
 def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
     """The number of samples that each row stands for, (N,)."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
+    return to_numpy(as_counts(integer_column(state, name, 1, MAX_COUNT), _place(name)))
 
 
 def check_rows(table: Mapping[str, Any]) -> None:

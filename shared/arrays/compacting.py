@@ -31,19 +31,12 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
 
 def have_few_values(columns: Sequence[Array]) -> bool:
     """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    of_types = {column.dtype: column for column in columns}.values()
-    return not any(map(_is_wide, of_types)) or all(map(_has_few_values, columns))
-
-
-def _is_wide(column: Array) -> bool:
-    return is_floating(column) and column.dtype.itemsize > 2
+    return all(map(_has_few_values, columns))
 
 
 def _has_few_values(column: Array) -> bool:
-    if not _is_wide(column):
-        return True
     low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+    return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
 
 def has_equal_rows(columns: Sequence[Array]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, device_of
+from .arrays import Array, array_namespace
 from .threads import worth_compiling
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
@@ -24,8 +24,10 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
+    if xp is np:
+        return np.true_divide(count, total, dtype=np.float64)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
+        total = xp.asarray(total, device=count.device)
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
@@ -37,7 +39,7 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
     """
     pairs = list(ratios)
     # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
     unit = divisor << RATIO_UNIT
     nearest = low / unit
     if nearest == (low + len(pairs)) / unit:

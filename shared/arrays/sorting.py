@@ -8,13 +8,7 @@ No two threads write to one place. Each thread deals a part of the scores. Count
 places in each bucket, behind those of earlier parts. Then each bucket is sorted by one thread. So the order is
 identical for any number of threads, and the sort is stable.
 
-`sort_halves` sorts in place by NumPy in several threads, without extra memory:
-
-[low | high][low | high]  two threads part a half of the scores each, at about the median of all
-[low | low ][high | high] two blocks of equal length change places, piece by piece
-[ascending ][ascending  ] both are sorted, each by half of the threads
-Since each half is parted by a rank from a sample, some scores near the middle may be on the wrong side, and these are
-sorted once more.
+Where NumPy's sort is as fast, scores are parted at their median, and the parts are sorted in threads.
 """
 
 from __future__ import annotations
@@ -38,8 +32,6 @@ _BUCKET = 1 << 13  # scores
 _BUCKETS = 1 << 10  # at most; for more scores, buckets are larger
 _THREE_BYTES = (1 << 24) - 1
 _NOTHING = np.zeros(0, np.uint8)
-_SAMPLE = 1 << 16  # scores of each half, by which ranks are known to about 0.2 %
-_MOVED = 1 << 15  # scores at a time, which fit a cache
 _SPLIT = 1 << 17  # values whose indices are held at a time
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -50,10 +42,10 @@ def sort_in_place(scores: np.ndarray) -> None:
         radix_sorted(scores, in_place=True)
         return
     threads = threads_for(len(scores))
-    if threads > 1:
-        sort_halves(scores, threads)
-    else:
+    if threads < 2:
         scores.sort()
+    else:
+        in_threads([part.sort for part in _ascending_parts(scores, threads)], threads)
 
 
 def sorted_copy(scores: np.ndarray) -> np.ndarray:
@@ -114,7 +106,8 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     scores = widen(scores)
     largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
-        ordered = radix_sorted(scores, payload=_in_few_bits(payload, largest))
+        few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
+        ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
         return ordered.scores, ordered.payload
     if largest >= 1 << 32 or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
@@ -128,11 +121,6 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
-
-
-def _in_few_bits(payload: np.ndarray, largest: int) -> np.ndarray:
-    """Convert integers to the smaller of the two types that the loops are compiled for."""
-    return payload.astype(np.uint16 if largest < 1 << 16 else np.uint32, copy=False)
 
 
 def _compiles(scores: np.ndarray, least: int = SMALL) -> bool:
@@ -188,50 +176,39 @@ class Sorted(NamedTuple):
     payload: np.ndarray
 
 
-class _Bits(NamedTuple):
-    """Masks that turn the bits of floats into unsigned integers in the same order.
-
-    All bits of a negative float are flipped, and only the sign bit of others.
-    """
-
-    top: Any
-    sign_bit: Any
-    all_bits: Any
-
-
 def radix_sorted(
     scores: np.ndarray,
     kinds: np.ndarray = _NOTHING,
     num_kinds: int = 1,
     payload: np.ndarray = _NOTHING,
     *,
-    threads: int | None = None,
     in_place: bool = False,
 ) -> Sorted:
     """Sort scores kind by kind, NaN to either end.
 
     Parameters: scores (N,) of float32 or float64; kinds (N,) uint8 or uint16 below num_kinds, by default all of one;
-    payload (N,) of unsigned integers, by default none; threads, by default as many as the scores are worth; in_place,
-    whether the sorted scores replace the unsorted ones, which must be contiguous, and some of which an error half-way
-    loses.
+    payload (N,) of unsigned integers, by default none; in_place, whether the sorted scores replace the unsorted ones,
+    which must be contiguous, and some of which an error half-way loses.
     """
     size = 8 * scores.itemsize
     unsigned = np.dtype(f"uint{size}").type
-    bits = _Bits(unsigned(size - 1), unsigned(1 << (size - 1)), unsigned((1 << size) - 1))
+    sign_bit, all_bits = 1 << (size - 1), (1 << size) - 1
+    # keys are integers in the order of the floats: all bits of a negative one are flipped, and the sign bit of others
+    bits = tuple(map(unsigned, (8, 255, size - 1, sign_bit, all_bits)))
     keys = np.ascontiguousarray(scores).view(unsigned)
-    threads = threads_for(len(keys)) if threads is None else threads
+    threads = threads_for(len(keys))
     dealers = min(threads, threads_for(len(keys) // 4))  # dealing is a third of the work
     parts = parts_of(len(keys), dealers)
-    ends = in_threads([partial(_loop(ends_of_keys), keys[part], *bits) for part in parts], dealers)
-    low, high = min(int(end) for end, _ in ends), max(int(end) for _, end in ends)
+    lowest, highest = int(keys.min(initial=all_bits)), int(keys.max(initial=0))  # bits of floats
+    positive = int(keys.view(f"int{size}").max(initial=-1))
+    low = highest ^ all_bits if highest & sign_bit else lowest ^ sign_bit
+    high = lowest ^ all_bits if positive < 0 else positive ^ sign_bit
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
     count = _loop(count_digits)
-    in_threads(
-        [partial(count, keys[part], kinds[part], *digit, *bits, each) for part, each in zip(parts, bins)], dealers
-    )
+    in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
     by_part = np.stack([np.bincount(bucket_of.reshape(-1), each.reshape(-1), number) for each in bins]).astype(np.int64)
@@ -243,7 +220,7 @@ def radix_sorted(
     move = _loop(deal)
     in_threads(
         [
-            partial(move, keys[part], kinds[part], payload[part], *digit, *bits, bucket_of, each, *into)
+            partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
             for part, each in zip(parts, places)
         ],
         dealers,
@@ -251,7 +228,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, unsigned(8), unsigned(255), *bits, ordered)
+    finish = partial(_loop(sort_buckets), *into, bits, ordered)
     in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
@@ -264,41 +241,20 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
     return before * number // max(1, total) + np.arange(len(counts))[:, None]
 
 
-def ends_of_keys(keys: Any, top: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """The lowest and the highest key of some floats."""
-    low, high = all_bits, all_bits ^ all_bits
+def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
+    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        low, high = min(low, key), max(high, key)
-    return low, high
-
-
-def count_digits(
-    keys: Any, kinds: Any, low: Any, shift: Any, top: Any, sign_bit: Any, all_bits: Any, bins: Any
-) -> None:
-    """Count the highest digits of keys by kind; they begin at the key `low`."""
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit
         bins[kinds[i] if kinds.size else 0, (key - low) >> shift] += 1
 
 
 def deal(
-    keys: Any,
-    kinds: Any,
-    payload: Any,
-    low: Any,
-    shift: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    bucket_of: Any,
-    places: Any,
-    target: Any,
-    carried: Any,
+    keys: Any, kinds: Any, payload: Any, digit: Any, bits: Any, bucket_of: Any, places: Any, target: Any, carried: Any
 ) -> None:
     """Move each float, and its payload, to the next place of its bucket."""
+    (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
         bucket = bucket_of[kinds[i] if kinds.size else 0, ((key ^ (all_bits * (key >> top) | sign_bit)) - low) >> shift]
@@ -309,22 +265,13 @@ def deal(
         places[bucket] = place + 1
 
 
-def sort_buckets(
-    keys: Any,
-    payload: Any,
-    byte: Any,
-    mask: Any,
-    top: Any,
-    sign_bit: Any,
-    all_bits: Any,
-    ordered: Any,
-    starts: Any,
-) -> None:
+def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) -> None:
     """Sort the floats of each bucket, from `keys` into `ordered`, by the one-byte digits in which their keys differ.
 
     The three highest of these digits order nearly all keys of most buckets. The others are then inserted where they
     belong; if this takes more moves than there are keys, the bucket is sorted by all digits.
     """
+    byte, mask, top, sign_bit, all_bits = bits
     spare = np.empty(np.diff(starts).max(), keys.dtype)
     moved = np.empty(spare.size if payload.size else 0, payload.dtype)
     counts = np.empty((keys.itemsize, 256), np.int64)
@@ -378,9 +325,7 @@ def sort_buckets(
             for i in range(1, ours.size):
                 if ours[i - 1] > ours[i] and moves:
                     key, place = ours[i], i
-                    load = (
-                        carried[i] if payload.size else key
-                    )  # any value of the keys' type, since numba needs one type
+                    load = carried[i] if payload.size else key  # any value, since numba needs one type
                     while place and ours[place - 1] > key and moves:
                         ours[place] = ours[place - 1]
                         if payload.size:
@@ -406,62 +351,13 @@ def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def sort_halves(scores: np.ndarray, threads: int) -> None:
-    """Sort two or more scores in ascending order, in place, NaN at the end, in two or more threads."""
-    cut = _part_near_median(scores)
-    halves = scores[:cut], scores[cut:]
-    numbers = threads // 2, threads - threads // 2
-    parts = in_threads([partial(_ascending_parts, *pair) for pair in zip(halves, numbers)], 2)
-    in_threads([part.sort for half in parts for part in half], threads)
-    if cut and cut < len(scores):
-        first = int(np.searchsorted(scores[:cut], scores[cut], side="right"))
-        last = cut + int(np.searchsorted(scores[cut:], scores[cut - 1], side="left"))
-        scores[first:last].sort()
-
-
-def _part_near_median(scores: np.ndarray) -> int:
-    """Move the lower half of the scores before the higher half, roughly, and return where it ends."""
-    middle = len(scores) // 2
-    halves = scores[:middle], scores[middle:]
-    samples = [np.sort(half[:: len(half) // _SAMPLE + 1]) for half in halves]
-    both = np.sort(np.concatenate(samples))
-    median = both[len(both) // 2]
-    first, second = (len(half) * _near_middle(sample, median) // len(sample) for half, sample in zip(halves, samples))
-    in_threads([partial(_split_at_rank, *pair) for pair in zip(halves, (first, second))], 2)
-    moved = min(middle - first, second)
-    higher, lower = scores[first : first + moved], scores[middle + second - moved : middle + second]
-    in_threads([partial(_exchange, higher[part], lower[part]) for part in parts_of(moved, 2)], 2)
-    return first + second
-
-
-def _near_middle(ascending: np.ndarray, score: np.floating) -> int:
-    """The place of a score, nearest to the middle if there are several equal ones."""
-    first, last = (int(np.searchsorted(ascending, score, side)) for side in ("left", "right"))
-    return max(first, min(len(ascending) // 2, last))
-
-
-def _split_at_rank(scores: np.ndarray, rank: int) -> None:
-    """Move the `rank` lowest scores to the front."""
-    if 0 < rank < len(scores):
-        scores.partition(rank)
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
-    if number < 2:
+    if number < 2 or len(scores) < 2:
         return [scores]
     middle = len(scores) // 2
-    _split_at_rank(scores, middle)
+    scores.partition(middle)
     return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
-
-
-def _exchange(first: np.ndarray, second: np.ndarray) -> None:
-    """Exchange the contents of two arrays."""
-    for start in range(0, len(first), _MOVED):
-        piece = slice(start, start + _MOVED)
-        held = first[piece].copy()
-        first[piece] = second[piece]
-        second[piece] = held
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
@@ -470,10 +366,6 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         return values[mask], values[~mask]
     total = int(np.count_nonzero(mask))
     chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
     at = 0
     for start in range(0, len(values), _SPLIT):
         part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
@@ -482,16 +374,3 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
         others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
         at = stop
     return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values to `chosen` where the mask is true and to `others` where it is false, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]

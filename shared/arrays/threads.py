@@ -121,14 +121,28 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     if threads < 2 or len(pieces) < 2:
         return [piece() for piece in pieces]
     pending, results, errors = deque(enumerate(pieces)), dict[int, Result](), dict[int, BaseException]()
+
+    def take() -> None:
+        while pending:
+            try:
+                place, piece = pending.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                results[place] = piece()
+            except BaseException as error:
+                errors[place] = error
+                if not isinstance(error, Exception):
+                    pending.clear()
+
     # to start one thread fewer than there are cores, without a pool, halves the 0.4 ms that each of a dozen calls costs
     number = min(threads, len(pieces)) - 1
-    others = [threading.Thread(target=_take, args=(pending, results, errors)) for _ in range(number)]
+    others = [threading.Thread(target=take) for _ in range(number)]
     nested, _here.busy = getattr(_here, "busy", False), True
     try:
         for other in others:
             other.start()
-        _take(pending, results, errors)
+        take()
         for other in others:
             other.join()
     finally:  # after Ctrl-C while this thread waited, too
@@ -144,23 +158,6 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
         finally:
             errors.clear()  # whose tracebacks hold this frame
     return [results[place] for place in range(len(pieces))]
-
-
-def _take(
-    pending: deque[tuple[int, Callable[[], Result]]], results: dict[int, Result], errors: dict[int, BaseException]
-) -> None:
-    """Run the next piece that no thread has taken, until there is none."""
-    while pending:
-        try:
-            place, piece = pending.popleft()
-        except IndexError:  # another thread was faster
-            return
-        try:
-            results[place] = piece()
-        except BaseException as error:
-            errors[place] = error
-            if not isinstance(error, Exception):
-                pending.clear()
 
 
 def each_in_threads(
@@ -195,27 +192,21 @@ def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
 @cache
 def _cores_of_cgroup() -> int:
     """Whole cores of processor time that Linux grants the group of this process, at least 1."""
+    least = _UNLIMITED
     try:
         group = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2]
-        folders = [Path("/sys/fs/cgroup", *part.parts[1:]) for part in (Path(group), *Path(group).parents)]
     except (OSError, IndexError):
-        return _UNLIMITED
-    return max(1, min(map(_quota, folders), default=_UNLIMITED))
+        return least
+    for part in (Path(group), *Path(group).parents):
+        try:
+            quota, period = Path("/sys/fs/cgroup", *part.parts[1:], "cpu.max").read_text().split()
+            least = min(least, int(quota) // int(period))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return max(1, least)
 
 
 _UNLIMITED = 1 << 20
-
-
-def _quota(folder: Path) -> int:
-    """The whole cores of a cgroup, from the files of version 2 or 1."""
-    for name, period_name in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, *period = (folder / name).read_text().split()
-            period = period if period_name is None else (folder / period_name).read_text().split()
-            return int(quota) // int(period[0]) if int(quota) > 0 else _UNLIMITED
-        except (OSError, ValueError, IndexError):  # no such file, or "max"
-            continue
-    return _UNLIMITED
 
 
 def _stay_on_one() -> None:

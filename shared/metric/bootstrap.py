@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,8 +146,8 @@ def with_means(by_group: ByGroup) -> Replicates:
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _mean_of_each([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _means([*own.values()])
     return every
 
 
@@ -171,7 +171,7 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray]) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter.
 
     Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
@@ -276,21 +276,15 @@ class Part(NamedTuple):
         return permuted(keyed, self.name, random_state) if self.name else keyed
 
 
-def summary(metric: Metric, states: StatesByGroup) -> Summary:
-    """The results of states by group; samples of no group belong to each.
-
-    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
-    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
-    """
-    return assembled(metric, *results_and_replicates(metric, states))
-
-
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
-    The results of several metrics, such as one for each category of a folder, can be put into one dict.
+    Samples of no group belong to each. Each group draws its resamples from the seed itself, so it has the results and
+    the intervals that it has alone; groups that share samples are drawn together. Raises what the metric raises, with
+    the name of the group. The results of several metrics, such as one for each category of a folder, can be put into
+    one dict.
     """
     groups = sorted(states.keys() - {ALL}) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
@@ -335,8 +329,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
     shared = states.get(ALL, [])
     parts: list[Part] = []
     for group in groups or [name]:
+        state = joined([*(states[group] if groups else []), *shared])
         try:
-            part = _part(metric, group, joined([*(states[group] if groups else []), *shared]))
+            with named(group):
+                prepared = metric.prepare(state)
+                results = prepared.rates()
+                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -351,23 +349,14 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _part(metric: Metric, name: str, state: State) -> Part:
-    with named(name):
-        prepared = metric.prepare(state)
-        results = prepared.rates()
-        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
-
-
-def named(group: str) -> AbstractContextManager[None]:
-    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
-    return nullcontext() if group == ALL else _named(group)
-
-
 @contextmanager
-def _named(group: str) -> Iterator[None]:
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError; all samples, and groups that share some, have no name."""
     try:
         yield
     except ValueError as error:
+        if group == ALL:
+            raise
         raise type(error)(f"group {group!r}: {error}") from error
 
 

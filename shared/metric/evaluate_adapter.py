@@ -31,15 +31,16 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..arrays.arrays import State
 from ..arrays.checks import as_real
 from .groups import Parts, as_one_state
-from .metric import Metric, differ
-from .states import check_parts, joined_parts, pack, unpack
+from .metric import Metric
+from .signature import differ
+from .states import check_agreement, joined_parts, pack, unpack
 
 Checked = TypeVar("Checked")
 
@@ -88,25 +89,19 @@ def receive(
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
             came |= answers.keys() - missing
-            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
+            names = ", ".join(map(str, [rank for rank in missing if rank not in came] or missing))
+            _check_time(deadline, 0, timeout, f"process {names} of {num_process}", meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # the process has just stopped waiting
-                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
-
-
-def _missing(missing: list[int], came: set[int], num_process: int) -> str:
-    """Name the processes that never reported; if all did, the ones that stopped waiting too early."""
-    never = [rank for rank in missing if rank not in came]
-    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
-    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -204,6 +199,14 @@ class Evaluated(Metric):
     data_dir: str
     timeout: float
 
+    if not TYPE_CHECKING:  # as of Metric
+
+        def __new__(cls, *args: Any, **options: Any) -> Evaluated:
+            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
+            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+            own = inspect.signature(evaluate_metric.__init__).parameters
+            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
 
@@ -236,13 +239,6 @@ class Evaluated(Metric):
                 raise ValueError(f"{name}: expected {value!r}, as the config_name {config!r} says, got {came!r}")
         return {**cls.configs[config], **options}
 
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        """Names of the options; evaluate's own arguments are its constructor's."""
-        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        super()._check_options({name: value for name, value in options.items() if name not in own})
-
     @property
     def _core(self) -> type[Metric]:
         """The metric without evaluate."""
@@ -258,11 +254,13 @@ class Evaluated(Metric):
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        first = len(self._batches)
+        first, agreed = len(self._batches), dict[str, Any]()
+        for batch in batches:
+            check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
             parts = self._own_parts(state)
-            check_parts(parts, [*batches, *self._batches[first:]])
+            check_agreement(parts, agreed)
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)

@@ -106,12 +106,9 @@ def check_names(names: Iterable[str]) -> None:
     """
     group_names = [name for name in names if name != ALL]
     for name in group_names:
-        slashes = name.count("/")
-        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
-            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
-            raise ValueError(
-                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
-            )
+        if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
+            most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
+            raise ValueError(f"groups: expected names of at most {most}, got {name[:50]!r}…")
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(group_names) & set(group_names))
@@ -154,8 +151,8 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
-    parts: list[State] = [{} for _ in names]
-    numbers = {str(i): part for i, part in enumerate(parts)}
+    parts: dict[str, State] = {str(name): {} for name in names}
+    numbers = {str(i): part for i, part in enumerate(parts.values())}
     for key, array in state.items():
         number, slash, name = str(key).partition("/")
         if key == GROUPS:
@@ -163,11 +160,10 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
         if not slash or number not in numbers:
             raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
         numbers[number][name] = array
-    states = {str(name): part for name, part in zip(names, parts) if part or name != ALL}
-    for name, part in states.items():
-        if not part:
+    for name, part in parts.items():
+        if not part and name != ALL:
             raise ValueError(f"state: expected arrays of each of its groups, got none of {name!r:.100}")
-    return states
+    return {name: part for name, part in parts.items() if part}
 
 
 def _group_items(groups: Any) -> list[Any]:

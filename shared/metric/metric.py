@@ -17,24 +17,22 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
-from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.checks import as_choice, as_confidence_level, as_int, did_you_mean
-from .bootstrap import ByGroup, Part, as_resamples, prepared_parts, results_and_replicates, summary
+from .bootstrap import ByGroup, Part, as_resamples, assembled, prepared_parts, results_and_replicates
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
-from .signature import signed
+from .signature import differ, signed
 from .states import (
     COUNTS,
-    check_parts,
+    check_agreement,
     check_total,
     checked_states,
     compacted_parts,
@@ -50,24 +48,12 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
-def _noting_options(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A `__post_init__` that notes the options that it has checked: one assigned later is checked by `summary`."""
-
-    @wraps(check)
-    def noting(metric: Metric) -> None:
-        check(metric)
-        metric._checked_options = [*map(vars(metric).get, metric.options)]
-
-    return noting
-
-
 class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        defaults = {field.name: field.default for field in fields(owner)}
-        own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
-        owner.options = {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in own_first}
         return dict(owner.options)
 
 
@@ -124,11 +110,9 @@ class Metric:
     groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read the columns from the signature of `reduce`, and note the options once they are checked."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
         cls.options = _Options()
-        if "__post_init__" in cls.__dict__:
-            cls.__post_init__ = _noting_options(cls.__post_init__)  # type: ignore[assignment, method-assign]
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
@@ -139,14 +123,10 @@ class Metric:
 
         def __new__(cls, *args: Any, **options: Any) -> Metric:
             """Refuse an unknown option, and name the options that exist."""
-            cls._check_options(options)
+            for name in options:
+                if name not in cls.options:
+                    raise unknown_name(cls, name, cls.options)
             return super().__new__(cls)
-
-    @classmethod
-    def _check_options(cls, options: Mapping[str, Any]) -> None:
-        unknown = options.keys() - cls.options.keys()
-        if unknown:
-            raise unknown_name(cls, next(name for name in options if name in unknown), cls.options)
 
     def __post_init__(self) -> None:
         """Check the options of every metric; a list that comes as an iterator is read once, here."""
@@ -164,7 +144,7 @@ class Metric:
         self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
         self._samples = 0
-        self._checked_options: list[Any] = []
+        self._agreed: dict[str, Any] = {}  # what all batches have in common (see `check_agreement`)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
         """Reduce the columns of a batch, which are the parameters of a metric's own method, to a state."""
@@ -195,7 +175,6 @@ class Metric:
 
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
-        self._check_options(options)
         return self._core(**{**self.loaded_options, **options})
 
     def only(self, keys: Collection[str]) -> Metric:
@@ -215,7 +194,7 @@ class Metric:
         seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
         computed, _ = self._computed(predictions, references, kwargs)
-        results: Any = None if computed is None else computed.as_dict()
+        results: Any = computed and computed.as_dict()
         return results
 
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
@@ -227,9 +206,7 @@ class Metric:
     def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
         """The results without their signature, None where another process has them; and the metric with all options."""
         columns, overrides = sort_arguments(self, predictions, references, others)
-        held = map(vars(self).get, self.options)
-        as_checked = self._core is type(self) and all(map(is_, held, self._checked_options))
-        metric = self if as_checked and not overrides else self.with_options(overrides)
+        metric = self.with_options(overrides) if overrides else self
         with self._lock:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
@@ -273,14 +250,13 @@ class Metric:
         parts = self._reduced(columns)
         # the caller may reuse its buffers
         own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        with self._lock:
-            check_parts(own, self._batches)
-            self._keep(own)
+        self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {**present(predictions=prediction, references=reference), **present(**kwargs)}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        there = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
@@ -317,10 +293,7 @@ class Metric:
         Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
         have returned; earlier batches are then unchanged.
         """
-        parts = self._own_parts(state)
-        with self._lock:
-            check_parts(parts, self._batches)
-            self._keep(parts)
+        self._keep(self._own_parts(state))
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
@@ -355,21 +328,21 @@ class Metric:
     def reset(self) -> None:
         """Drop the batches added so far."""
         with self._lock:
-            self._batches, self._rows, self._compact_above, self._samples = [], 0, ROWS, 0
+            self._batches, self._rows, self._compact_above, self._samples, self._agreed = [], 0, ROWS, 0, {}
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. Whenever the number of rows has doubled, equal ones, if many, become one with a count."""
-        samples = self._samples
-        for state in parts.values():
-            samples += num_samples(state)
-        check_total(samples)
-        rows = self._rows + num_rows(parts.values(), self.countable_tables)
-        if rows > self._compact_above:
-            self._compact(parts)
-        else:
-            self._batches.append(parts)
-            self._rows = rows
-        self._samples = samples
+        with self._lock:
+            agreed = {**self._agreed}
+            samples = self._samples + check_agreement(parts, agreed)
+            check_total(samples)
+            rows = self._rows + num_rows(parts.values(), self.countable_tables)
+            if rows > self._compact_above:
+                self._compact(parts)
+            else:
+                self._batches.append(parts)
+                self._rows = rows
+            self._samples, self._agreed = samples, agreed
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
@@ -395,7 +368,7 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return summary(metric, self._states(batches))
+        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
@@ -406,12 +379,8 @@ def sort_arguments(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
-    if predictions is not None:
-        columns["predictions"] = predictions
-    if references is not None:
-        columns["references"] = references
     options: dict[str, Any] = {}
-    for keyword, value in others.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -431,16 +400,3 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
     known = [*known]
     hint = did_you_mean(name, known)
     return TypeError(f"{metric.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}{hint}")
-
-
-def present(**columns: Any) -> dict[str, Any]:
-    """The columns that are not None."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-def differ(first: Any, second: Any) -> bool:
-    """Whether two values of an option are not equal."""
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # arrays cannot be compared so, but no such option is one
-        return True

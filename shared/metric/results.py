@@ -109,14 +109,16 @@ class Summary(NamedTuple):
 
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
-        results = _with_intervals(self.results, intervals)
-        if self.groups is None:
-            return self._replace(results=results)
-        groups = {
-            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
-            for name, row in self.groups.items()
-        }
-        return self._replace(results=results, groups=groups)
+
+        def bounded(row: Results, *group: str) -> Results:
+            keys: Any = {key: (*group, key) if group else key for key in row}
+            return {
+                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
+                for key, result in row.items()
+            }
+
+        groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
+        return self._replace(results=bounded(self.results), groups=groups)
 
 
 def kind_of(result: Any) -> dict[str, Any]:
@@ -153,7 +155,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
+    names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
 
 
@@ -185,17 +188,6 @@ def _mean_rate(rates: Sequence[Rate]) -> Rate:
         if any(errors):  # bounds of means, each of which was rounded twice
             error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
-
-
-def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
-    return {
-        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
-        for key, result in results.items()
-    }
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
 
 
 def check_thresholds_exist(results: Results) -> None:

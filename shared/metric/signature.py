@@ -60,7 +60,12 @@ def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differs(metric: Any, name: str, value: Any) -> bool:
     default = metric.options.get(name, _NO_DEFAULT)
-    return value is not default and (default is _NO_DEFAULT or option_text(value) != option_text(default))
+    return value is not default and (default is _NO_DEFAULT or differ(value, default))
+
+
+def differ(first: Any, second: Any) -> bool:
+    """Whether two values of an option are not equal."""
+    return option_text(first) != option_text(second)
 
 
 def differing(first: str, second: str) -> list[str]:

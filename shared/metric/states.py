@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,27 +40,20 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
             check_not_sparse(column, name)
     if all(map(_is_empty, columns.values())):
         return {}
-    if COUNTS not in columns and GROUPS not in columns:
-        return {ALL: dict(metric.reduce(**columns))}
-
-    def reduce(columns: Mapping[str, Any]) -> State:
-        if COUNTS not in columns:
-            return dict(metric.reduce(**columns))
-        own = {name: column for name, column in columns.items() if name != COUNTS}
-        return counted(dict(metric.reduce(**own)), columns[COUNTS])
-
     own = {**columns}
-    groups = own.pop(GROUPS, None)
-    by_sample = [name for name in (COUNTS, GROUPS) if name in columns]
-    if by_sample and metric.ungrouped_columns & own.keys():
-        names = ", ".join(name for name in own if name != COUNTS)
-        raise TypeError(f"{by_sample[0]}: expected columns with an entry per sample, got {names}")
-    if COUNTS in columns:
+    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
+    if groups is None and counts is None:
+        return {ALL: dict(metric.reduce(**own))}
+    if metric.ungrouped_columns & own.keys():
+        by_sample = GROUPS if counts is None else COUNTS
+        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+    if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(columns[COUNTS], COUNTS)
+        own[COUNTS] = as_counts(counts, COUNTS)
+    reduce = partial(_state_of, metric)
     parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-    return with_samples(parts) if COUNTS in columns else parts
+    return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
 def _is_empty(column: Any) -> bool:
@@ -69,25 +63,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def counted(state: State, counts: Array) -> State:
-    """The state of a batch with `counts`, (N,) integers, for how often each row occurs; rows with a 0 are dropped.
-
-    Raises ValueError unless there is a count for each row.
-    """
+def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
+    """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
+    own = {**columns}
+    counts = own.pop(COUNTS, None)
+    state: State = dict(metric.reduce(**own))
+    if counts is None:
+        return state
     rows = next(array for array in state.values() if array.ndim)
     if len(counts) != len(rows):
         raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
     counts = on_device(counts, rows)
-    there = counts > 0
-    if bool(there.all()):
-        return {**state, COUNTS: counts}
-    kept = {name: array[there] if array.ndim else array for name, array in state.items()}
-    return {**kept, COUNTS: counts[there]}
-
-
-def with_samples(parts: Mapping[str, State]) -> dict[str, State]:
-    """The states of groups that have samples; a group is dropped if all its counts are 0."""
-    return {group: state for group, state in parts.items() if len(state[COUNTS])}
+    state[COUNTS], there = counts, counts > 0
+    return {name: array[there] if array.ndim else array for name, array in state.items()}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -99,7 +87,11 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    return {name: array if array.ndim == 0 else concatenate(_columns(states, name)) for name, array in arrays.items()}
+
+    def column(name: str) -> Array:
+        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
+
+    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -123,27 +115,23 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal.
+    """Join states, and count equal rows of the table of these columns, unless few rows are equal.
 
     Rounded rows are always counted, so that what counting rules out never depends on the data.
     """
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
+    has_counts = [state for state in states if counts in state]
+    plain = [state for state in states if state and counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
     grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and len(plain) == len(states):
-        return _gathered(states)
+    if grows and not has_counts:
+        return _gathered(plain)
 
     def in_one(states: Sequence[State]) -> State:
         table = joined(states)
         worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
         return compact_table(table, columns, counts) if worth_counting else table
 
-    parts: list[State] = []
-    for is_counted, run in _runs(
-        states, lambda state: counts in state
-    ):  # rows without counts are counted first, which is faster
-        parts += run if is_counted else [in_one(run)]
+    parts = [*has_counts, in_one(plain)] if plain else has_counts  # rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -169,71 +157,39 @@ def num_rows(states: Iterable[State], tables: Mapping[str, Sequence[str]]) -> in
 
 def _gathered(states: Sequence[State]) -> list[State]:
     """Join runs of small states: every array costs some memory, however short it is."""
-    gathered: list[State] = []
-    for is_small, run in _runs(states, lambda state: num_samples(state) < _SMALL):
-        gathered += [joined(run)] if is_small else run
-    return gathered
+    runs = groupby(states, lambda state: num_samples(state) < _SMALL)
+    return [*chain.from_iterable([joined(run)] if is_small else run for is_small, run in runs)]
 
 
-def _runs(states: Sequence[State], holds: Callable[[State], bool]) -> list[tuple[bool, list[State]]]:
-    """Runs of neighbours for which a condition holds or not, in their order."""
-    return [(key, [*run]) for key, run in groupby(states, holds)]
+def check_agreement(parts: Parts, agreed: dict[str, Any]) -> int:
+    """Note the names of the arrays of a batch's states, and their scalars, in `agreed`; return the number of samples.
 
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state has the arrays and scalars of others; only a few of these are compared."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name].item() != other[name].item():  # Python's comparison is a tenth of an array's
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def check_parts(parts: Parts, batches: Sequence[Parts]) -> None:
-    """Raise ValueError unless the states of a batch agree with each other and with those of batches."""
-    last = next(iter(batches[-1].values()), {}) if batches else {}
-    for state in parts.values():
-        if not agrees(state, last):
-            check_agreement(state, (other for others in reversed(batches) for other in others.values()))
-        if len(parts) > 1:
-            check_agreement(state, parts.values())
+    Raises ValueError if there are other arrays, or another value of a scalar, than in the states before.
+    """
+    samples = 0
+    for state in filter(None, parts.values()):
+        arrays = []
+        for name, array in state.items():
+            if array.ndim:
+                arrays += [] if name.endswith(COUNTS) else [name]
+            elif agreed.setdefault(name, array.item()) != array.item():
+                raise ValueError(f"{name}: expected {agreed[name]} as in the batches before, got {array}")
+        arrays.sort()
+        if agreed.setdefault(GROUPS, arrays) != arrays:
+            raise ValueError(f"expected a state of {', '.join(agreed[GROUPS])}, got one of {', '.join(arrays)}")
+        samples += num_samples(state)
+    return samples
 
 
 def checked_states(batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
     """The states of batches by group. Raises ValueError without samples, and unless all batches agree."""
-    samples = 0
-    for parts in batches:  # loops take half as long as generators, for small batches
-        for state in parts.values():
-            samples += num_samples(state)
+    samples, agreed = 0, dict[str, Any]()
+    for parts in batches:
+        samples += check_agreement(parts, agreed)
     check_total(samples)
     if not samples:
         raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-    for parts in batches:
-        check_parts(parts, batches)
     return states_by_group(batches)
-
-
-def agrees(state: State, other: State) -> bool:
-    """Whether two states have the same arrays and scalars, so they agree with the same states."""
-    if state.keys() != other.keys():
-        return False
-    for name, array in state.items():  # a loop takes half as long as a generator, for small batches
-        if not array.ndim and array is not other[name] and array.item() != other[name].item():
-            return False
-    return True
 
 
 def num_samples(state: Mapping[str, Any]) -> int:
@@ -243,15 +199,8 @@ def num_samples(state: Mapping[str, Any]) -> int:
     return len(next(iter(state.values()))) if state else 0
 
 
-def _columns(states: Sequence[State], name: str) -> list[Array]:
-    """An array of each state; ones for counts that it does not have."""
-    try:
-        return [state[name] for state in states]
-    except KeyError:
-        return [state[name] if name in state else _ones(state, name) for state in states]
-
-
 def _ones(state: State, name: str) -> Array:
+    """The counts that a state does not have."""
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 

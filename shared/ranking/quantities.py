@@ -80,7 +80,7 @@ def _parts_of_runs(
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
-    distinct = dict.fromkeys(quantity.part for quantity in wanted.values())
+    distinct = dict.fromkeys([quantity.part for quantity in wanted.values()])
     for run in runs(positives, negatives, None, within):
         parts = {part: part(run) for part in distinct}
         for column, quantity in zip(columns, wanted.values()):

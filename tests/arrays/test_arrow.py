@@ -66,7 +66,7 @@ def test_decimals() -> None:
         from_arrow(pa.array([Decimal(2**70)], pa.decimal128(38, 0)))
     prices = [Decimal("0.5"), Decimal("0.25")]
     for scores in (prices, from_arrow(pa.array(prices))):
-        message = r"expected numbers, got Decimal\('0\.50?'\) at position 0; cast decimals to integers or floats"
+        message = r"expected numbers, got Decimal\('0\.50?'\) at position 0"
         with pytest.raises(TypeError, match=message):
             OODBench().compute(predictions=scores, references=[0, 1])
 

@@ -17,7 +17,6 @@ from openworld_metrics.arrays import (
     sorting,
     threads as compiled,
 )
-from openworld_metrics.arrays.sorting import split_loop
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
 from openworld_metrics.detection import (
     boxes,
@@ -152,15 +151,13 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @pytest.mark.parametrize("threads", [2, 3, 7])
 @pytest.mark.parametrize("shape", SHAPES)
 @dtypes
-def test_sort_halves(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_MOVED", 3)
-    for sample in (1, 8, 1 << 15):  # a sample of one score misleads
-        monkeypatch.setattr(sorting, "_SAMPLE", sample)
-        for length in (2, 3, 10, 1001):
-            scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
-            expected = np.sort(scores)
-            sorting.sort_halves(scores, threads)
-            np.testing.assert_array_equal(scores, expected)
+def test_sort_in_place(dtype: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "threads_for", lambda _: threads)
+    for length in (2, 3, 10, 1001):
+        scores = SHAPES[shape](np.random.default_rng(length), length).astype(dtype)
+        expected = np.sort(scores)
+        sorting.sort_in_place(scores)
+        np.testing.assert_array_equal(scores, expected)
 
 
 @pytest.mark.parametrize(
@@ -392,15 +389,14 @@ def test_add_ratios(way: Callable[..., Any], seed: int, monkeypatch: pytest.Monk
     assert exact.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40) == expected
 
 
-@ways
-@seeds
-def test_split_loop(way: Callable[..., Any], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values, mask = rng.random(50).astype(np.float32), rng.random(50) < rng.choice([0.0, 0.3, 1.0])
-    chosen, others = np.empty(mask.sum(), np.float32), np.empty((~mask).sum(), np.float32)
-    way(split_loop)(values, mask, chosen, others)
-    np.testing.assert_array_equal(chosen, values[mask])
-    np.testing.assert_array_equal(others, values[~mask])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "uint8"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_split(dtype: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "_SPLIT", 7)
+    rng = np.random.default_rng(0)
+    values, mask = rng.integers(0, 99, 50).astype(dtype), rng.random(50) < share
+    for part, expected in zip(sorting.split(values, mask), (values[mask], values[~mask])):
+        np.testing.assert_array_equal(part, expected, strict=True)
 
 
 @pytest.mark.parametrize("backend", ["numpy-float32", "numpy-float64", "numpy-fortran", "torch-bfloat16"])
@@ -434,7 +430,7 @@ def test_work_of_small_calls_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(compiled, "WORTHWHILE", 100)
     monkeypatch.setattr(compiled, "_work", {})
-    chosen = [compiled.worth_compiling(split_loop, 40, np.zeros(1)) is not None for _ in range(4)]
+    chosen = [compiled.worth_compiling(merge_counts, 40, np.zeros(1)) is not None for _ in range(4)]
     assert chosen == [False, False, True, True]
 
 

@@ -40,389 +40,210 @@ FOUR = dict(
     close_set_labels=[0, 0],
 )
 
-# metric, what differs from its good columns, exception, message
-BAD_COLUMNS = [
-    ("accuracyk", dict(predictions=[[0.1, NAN, 0.2], [0.5, 0.3, 0.2]]), ValueError, r"predictions: .*NaN.*\(0, 1\)"),
-    ("accuracyk", dict(references=[1]), ValueError, "one length, got 2 predictions, 1 references"),
-    ("accuracyk", dict(predictions=[[0.1, 0.2], [0.3]]), ValueError, "predictions: expected rows of one length"),
-    ("accuracyk", dict(references=[1, 3]), ValueError, "references: expected class ids below 3, got 3"),
-    ("accuracyk", dict(references=[1, -1]), ValueError, "references: .*at least 0, got -1; ignore_unknown=True"),
-    ("accuracyk", dict(references=[1, 0.5]), ValueError, "references: expected integers, got 0.5"),
-    ("accuracyk", dict(references=[1, NAN]), ValueError, "references: expected no NaN"),
-    ("accuracyk", dict(references=["True", "False"]), TypeError, "references: expected numbers, got .*'True'"),
-    ("accuracyk", dict(references=[1, None]), TypeError, "references: expected numbers, got None at position 1"),
-    (
-        "accuracyk",
-        dict(references=[[1], [1]]),
-        ValueError,
-        r"references: expected integers of shape \(N,\), got .*\(2, 1\)",
-    ),
-    (
-        "accuracyk",
-        dict(predictions=[1, 2]),
-        ValueError,
-        r"predictions: expected .*got shape \(2,\).*predictions\[:, None\]",
-    ),
-    (
-        "accuracyk",
-        dict(predictions=[1, 1], references=[[0, 1], [1, 0]]),
-        ValueError,
-        "predictions and references are swapped",
-    ),
-    ("accuracyk", dict(predictions=np.zeros((2, 3, 1))), ValueError, r"predictions: expected .*\(2, 3, 1\)"),
-    ("accuracyk", dict(predictions=np.zeros((2, 0))), ValueError, r"predictions: expected at least one column"),
-    (
-        "accuracyk",
-        dict(predictions=np.zeros((2, 3), dtype=complex)),
-        TypeError,
-        "predictions: expected numbers, got complex",
-    ),
-    ("accuracyk", dict(predictions="scores.npy"), TypeError, "predictions: expected an array, got str"),
-    ("accuracyk", dict(predictions={"a": 1}), TypeError, "predictions: expected an array, got dict"),
-    (
-        "autkc",
-        dict(predictions=[[0, 1, 2], [2, 1, 0]]),
-        ValueError,
-        "predictions: expected .* floating scores, got int64 class ids",
-    ),
-    (
-        "macro_open_f",
-        dict(predictions=[[0.1, 0.2], [NAN, 0.1], [0.1, 0.2], [0.1, 0.2]]),
-        ValueError,
-        "predictions: .*NaN",
-    ),
-    (
-        "macro_open_f",
-        dict(open_scores=[0.1, NAN, 0.1, 0.2]),
-        ValueError,
-        "open_scores: expected no NaN, got NaN at position 1",
-    ),
-    ("macro_open_f", dict(open_scores=[0.1, 0.2]), ValueError, "got 4 predictions, 4 references, 2 open_scores"),
-    (
-        "macro_open_f",
-        dict(open_scores=[[0.1]] * 4),
-        ValueError,
-        r"open_scores: expected scores of shape \(N,\), got shape \(4, 1\)",
-    ),
-    ("macro_open_f", dict(references=[1, 0, 2, -1]), ValueError, "references: expected class ids below 2, got 2"),
-    ("macro_open_f", dict(open_labels=[0, 0, 0, 2]), ValueError, "open_labels: expected 0 or 1, got 2"),
-    (
-        "macro_open_f",
-        dict(open_labels=[0, 0, 0, 0]),
-        ValueError,
-        "references: .*at least 0 where open_labels says known, got -1",
-    ),
-    ("macro_open_f", dict(open_labels=[0, 0]), ValueError, "2 open_labels"),
-    (
-        "macro_open_f",
-        dict(predictions=[0, 1, 0, -1]),
-        ValueError,
-        "predictions: expected class ids of at least 0, got -1",
-    ),
-    ("macro_open_f", dict(predictions=[[0.1]] * 4), ValueError, r"predictions: expected \(N, C\) scores with C > 1"),
-    ("macro_open_f", dict(predictions=[0.5, 1.0, 0.0, 0.0]), ValueError, "predictions: expected integers, got 0.5"),
-    (
-        "micro_open_f",
-        dict(open_scores=None),
-        TypeError,
-        "open_scores: micro_open_f needs the columns .*; got no open_scores",
-    ),
-    ("openauc", dict(predictions=[0, 0, 0, 0], references=OPEN["predictions"]), ValueError, "swapped"),
-    ("openauc", dict(open_scores=None), TypeError, "open_scores: openauc needs the columns .*; got no open_scores"),
-    ("openauc", dict(**FOUR), TypeError, "open_set_pred_known .* instead of predictions"),
-    (
-        "ood_bench",
-        dict(predictions=[0.1, NAN, 0.4, 0.9]),
-        ValueError,
-        "predictions: expected no NaN, got NaN at position 1",
-    ),
-    (
-        "ood_bench",
-        dict(predictions=[[0.1], [0.6], [0.4], [0.9]]),
-        ValueError,
-        r"predictions: .*\(N,\), got shape \(4, 1\)",
-    ),
-    (
-        "ood_bench",
-        dict(references=[0, 0, 1, 2]),
-        ValueError,
-        r"references: expected 0 \(in_value\) or 1 \(out_value\), got 2",
-    ),
-    (
-        "ood_bench",
-        dict(references=None),
-        TypeError,
-        "references: expected a label for each score, or predictions as a tuple",
-    ),
-    (
-        "ood_bench",
-        dict(predictions=OOD["references"], references=OOD["predictions"]),
-        ValueError,
-        "predictions and references are swapped",
-    ),
-    ("ood_bench", dict(references=[False, True, "yes", "no"]), TypeError, "references: expected numbers"),
-    (
-        "openset_detection",
-        dict(predictions=[[[0, 0, 2, 2, 0.9]]]),
-        ValueError,
-        r"predictions\[0\]: expected rows of 6 numbers, got shape \(1, 5\)",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=BOXES["references"], references=BOXES["predictions"]),
-        ValueError,
-        "are they swapped",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=[[[3, 0, 2, 2, 0.9, 0]]]),
-        ValueError,
-        r"predictions\[0\]: expected x1 ≤ x2 .*in row 0",
-    ),
-    (
-        "openset_detection",
-        dict(references=[[[0, 3, 2, 2, 0]]]),
-        ValueError,
-        r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=[[[0, 0, NAN, 2, 0.9, 0]]]),
-        ValueError,
-        r"predictions\[0\]: expected no NaN",
-    ),
-    ("openset_detection", dict(predictions=[[[0, 0, 2, 2, NAN, 0]]]), ValueError, r"predictions\[0\]: expected no NaN"),
-    (
-        "openset_detection",
-        dict(predictions=[[[0, 0, 1e300, 1e300, 0.9, 0]]]),
-        ValueError,
-        r"predictions\[0\]: expected a box of finite area, got .* in row 0",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=[[[0, 0, 2, 2, 0.9, 0.5]]]),
-        ValueError,
-        r"predictions\[0\]: expected an integer class, got 0.5 in row 0",
-    ),
-    ("openset_detection", dict(references=[[], []]), ValueError, "one length, got 1 predictions, 2 references"),
-    (
-        "openset_detection",
-        dict(predictions=np.zeros((1, 6))),
-        TypeError,
-        "predictions: expected a list with one table or dict",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=[{"boxes": []}]),
-        TypeError,
-        r"predictions\[0\]: expected keys boxes, scores, labels, got boxes",
-    ),
-    (
-        "openset_detection",
-        dict(predictions=[{"boxes": [[0, 0, 1, 1]], "scores": [], "labels": [0]}]),
-        ValueError,
-        r"predictions\[0\]: expected one length, got 1 boxes, 0 scores, 1 labels",
-    ),
-    ("anomaly_suite", dict(predictions=[[[0.1, NAN]], [[0.2, 0.3]]]), ValueError, r"predictions\[0\]: expected no NaN"),
-    (
-        "anomaly_suite",
-        dict(predictions=[[[0.1], [0.2]], [[0.2], [0.3]]]),
-        ValueError,
-        r"predictions\[0\], references\[0\]: .*\(2, 1\) and \(1, 2\)",
-    ),
-    (
-        "anomaly_suite",
-        dict(references=[[[0, 255]], [[0, 0]]]),
-        ValueError,
-        r"references\[0\]: expected a mask of 0 and 1 or booleans, got 255; binarise it, for example mask > 0",
-    ),
-    (
-        "anomaly_suite",
-        dict(predictions=MAPS["references"], references=MAPS["predictions"]),
-        ValueError,
-        r"references\[0\]: .*swapped\?",
-    ),
-    (
-        "anomaly_suite",
-        dict(predictions=[[0.1, 0.9], [0.2, 0.3]]),
-        ValueError,
-        r"predictions\[0\], references\[0\]: expected a map \(H, W\)",
-    ),
-    ("anomaly_suite", dict(references=[[[0, 1]]]), ValueError, "one length, got 2 predictions, 1 references"),
-    ("anomaly_suite", dict(image_scores=[0.1]), ValueError, "2 predictions, 1 image_scores"),
-    ("anomaly_suite", dict(image_labels=[0, 3]), ValueError, "image_labels: expected 0 or 1, got 3"),
-    (
-        "anomaly_suite",
-        dict(predictions=np.zeros((2, 1, 1, 2))),
-        ValueError,
-        r"predictions: expected \(N, H, W\) or a list of \(H, W\), got shape \(2, 1, 1, 2\)",
-    ),
-]
+# by metric: what differs from its good columns, the message, and the exception, by default ValueError
+BAD_COLUMNS: dict[str, list[Any]] = {
+    "accuracyk": [
+        (dict(predictions=[[0.1, NAN, 0.2], [0.5, 0.3, 0.2]]), r"predictions: .*NaN.*\(0, 1\)"),
+        (dict(references=[1]), "one length, got 2 predictions, 1 references"),
+        (dict(predictions=[[0.1, 0.2], [0.3]]), "predictions: expected rows of one length"),
+        (dict(references=[1, 3]), "references: expected class ids below 3, got 3"),
+        (dict(references=[1, -1]), "references: .*at least 0, got -1; ignore_unknown=True"),
+        (dict(references=[1, 0.5]), "references: expected integers, got 0.5"),
+        (dict(references=[1, NAN]), "references: expected no NaN"),
+        (dict(references=["True", "False"]), "references: expected numbers, got .*'True'", TypeError),
+        (dict(references=[1, None]), "references: expected numbers, got None at position 1", TypeError),
+        (dict(references=[[1], [1]]), r"references: expected integers of shape \(N,\), got .*\(2, 1\)"),
+        (dict(predictions=[1, 2]), r"predictions: expected .*got shape \(2,\).*predictions\[:, None\]"),
+        (dict(predictions=[1, 1], references=[[0, 1], [1, 0]]), "predictions and references are swapped"),
+        (dict(predictions=np.zeros((2, 3, 1))), r"predictions: expected .*\(2, 3, 1\)"),
+        (dict(predictions=np.zeros((2, 0))), r"predictions: expected at least one column"),
+        (dict(predictions=np.zeros((2, 3), dtype=complex)), "predictions: expected numbers, got complex", TypeError),
+        (dict(predictions="scores.npy"), "predictions: expected an array, got str", TypeError),
+        (dict(predictions={"a": 1}), "predictions: expected an array, got dict", TypeError),
+    ],
+    "autkc": [
+        (dict(predictions=[[0, 1, 2], [2, 1, 0]]), "predictions: expected .* floating scores, got int64 class ids"),
+    ],
+    "macro_open_f": [
+        (dict(predictions=[[0.1, 0.2], [NAN, 0.1], [0.1, 0.2], [0.1, 0.2]]), "predictions: .*NaN"),
+        (dict(open_scores=[0.1, NAN, 0.1, 0.2]), "open_scores: expected no NaN, got NaN at position 1"),
+        (dict(open_scores=[0.1, 0.2]), "got 4 predictions, 4 references, 2 open_scores"),
+        (dict(open_scores=[[0.1]] * 4), r"open_scores: expected scores of shape \(N,\), got shape \(4, 1\)"),
+        (dict(references=[1, 0, 2, -1]), "references: expected class ids below 2, got 2"),
+        (dict(open_labels=[0, 0, 0, 2]), "open_labels: expected 0 or 1, got 2"),
+        (dict(open_labels=[0, 0, 0, 0]), "references: .*at least 0 where open_labels says known, got -1"),
+        (dict(open_labels=[0, 0]), "2 open_labels"),
+        (dict(predictions=[0, 1, 0, -1]), "predictions: expected class ids of at least 0, got -1"),
+        (dict(predictions=[[0.1]] * 4), r"predictions: expected \(N, C\) scores with C > 1"),
+        (dict(predictions=[0.5, 1.0, 0.0, 0.0]), "predictions: expected integers, got 0.5"),
+    ],
+    "micro_open_f": [
+        (dict(open_scores=None), "open_scores: micro_open_f needs the columns .*; got no open_scores", TypeError),
+    ],
+    "openauc": [
+        (dict(predictions=[0, 0, 0, 0], references=OPEN["predictions"]), "swapped"),
+        (dict(open_scores=None), "open_scores: openauc needs the columns .*; got no open_scores", TypeError),
+        (dict(**FOUR), "open_set_pred_known .* instead of predictions", TypeError),
+    ],
+    "ood_bench": [
+        (dict(predictions=[0.1, NAN, 0.4, 0.9]), "predictions: expected no NaN, got NaN at position 1"),
+        (dict(predictions=[[0.1], [0.6], [0.4], [0.9]]), r"predictions: .*\(N,\), got shape \(4, 1\)"),
+        (dict(references=[0, 0, 1, 2]), r"references: expected 0 \(in_value\) or 1 \(out_value\), got 2"),
+        (dict(references=None), "references: expected a label for each score, or predictions as a tuple", TypeError),
+        (dict(predictions=OOD["references"], references=OOD["predictions"]), "predictions and references are swapped"),
+        (dict(references=[False, True, "yes", "no"]), "references: expected numbers", TypeError),
+    ],
+    "openset_detection": [
+        (dict(predictions=[[[0, 0, 2, 2, 0.9]]]), r"predictions\[0\]: expected rows of 6 numbers, got shape \(1, 5\)"),
+        (dict(predictions=BOXES["references"], references=BOXES["predictions"]), "are they swapped"),
+        (dict(predictions=[[[3, 0, 2, 2, 0.9, 0]]]), r"predictions\[0\]: expected x1 ≤ x2 .*in row 0"),
+        (dict(references=[[[0, 3, 2, 2, 0]]]), r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2"),
+        (dict(predictions=[[[0, 0, NAN, 2, 0.9, 0]]]), r"predictions\[0\]: expected no NaN"),
+        (dict(predictions=[[[0, 0, 2, 2, NAN, 0]]]), r"predictions\[0\]: expected no NaN"),
+        (
+            dict(predictions=[[[0, 0, 1e300, 1e300, 0.9, 0]]]),
+            r"predictions\[0\]: expected a box of finite area, got .* in row 0",
+        ),
+        (
+            dict(predictions=[[[0, 0, 2, 2, 0.9, 0.5]]]),
+            r"predictions\[0\]: expected an integer class, got 0.5 in row 0",
+        ),
+        (dict(references=[[], []]), "one length, got 1 predictions, 2 references"),
+        (dict(predictions=np.zeros((1, 6))), "predictions: expected a list with one table or dict", TypeError),
+        (
+            dict(predictions=[{"boxes": []}]),
+            r"predictions\[0\]: expected keys boxes, scores, labels, got boxes",
+            TypeError,
+        ),
+        (
+            dict(predictions=[{"boxes": [[0, 0, 1, 1]], "scores": [], "labels": [0]}]),
+            r"predictions\[0\]: expected one length, got 1 boxes, 0 scores, 1 labels",
+        ),
+    ],
+    "anomaly_suite": [
+        (dict(predictions=[[[0.1, NAN]], [[0.2, 0.3]]]), r"predictions\[0\]: expected no NaN"),
+        (
+            dict(predictions=[[[0.1], [0.2]], [[0.2], [0.3]]]),
+            r"predictions\[0\], references\[0\]: .*\(2, 1\) and \(1, 2\)",
+        ),
+        (
+            dict(references=[[[0, 255]], [[0, 0]]]),
+            r"references\[0\]: expected a mask of 0 and 1 or booleans, got 255; binarise it, for example mask > 0",
+        ),
+        (dict(predictions=MAPS["references"], references=MAPS["predictions"]), r"references\[0\]: .*swapped\?"),
+        (dict(predictions=[[0.1, 0.9], [0.2, 0.3]]), r"predictions\[0\], references\[0\]: expected a map \(H, W\)"),
+        (dict(references=[[[0, 1]]]), "one length, got 2 predictions, 1 references"),
+        (dict(image_scores=[0.1]), "2 predictions, 1 image_scores"),
+        (dict(image_labels=[0, 3]), "image_labels: expected 0 or 1, got 3"),
+        (
+            dict(predictions=np.zeros((2, 1, 1, 2))),
+            r"predictions: expected \(N, H, W\) or a list of \(H, W\), got shape \(2, 1, 1, 2\)",
+        ),
+    ],
+}
 
-# metric, options, exception, message; given to compute
-BAD_OPTIONS = [
-    ("accuracyk", dict(k_list=0), ValueError, "k_list: expected an int of at least 1, got 0"),
-    ("accuracyk", dict(k_list=[1, 4]), ValueError, "k_list: expected an int of at least 1 and at most 3, got 4"),
-    ("accuracyk", dict(k_list=1.0), TypeError, "k_list: expected an int or a list of ints, got 1.0"),
-    ("accuracyk", dict(k_list=[1.5]), TypeError, "k_list: expected an int, got 1.5"),
-    ("accuracyk", dict(k_list=[True]), TypeError, "k_list: expected an int, got True"),
-    ("accuracyk", dict(k_list=[]), ValueError, "k_list: expected at least one value"),
-    ("accuracyk", dict(k_list="12"), TypeError, "k_list: expected an int or a list of ints"),
-    (
-        "accuracyk",
-        dict(k_list=1, ties="half"),
-        ValueError,
-        "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'",
-    ),
-    (
-        "accuracyk",
-        dict(ties="half"),
-        ValueError,
-        "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'",
-    ),
-    ("accuracyk", dict(percent="yes"), TypeError, "percent: expected True or False, got 'yes'"),
-    (
-        "accuracyk",
-        dict(top_k=1),
-        TypeError,
-        "accuracyk has no argument 'top_k'; it takes predictions, references, .*k_list",
-    ),
-    ("autkc", dict(k_list=4), ValueError, "k_list: .*at most 3, got 4"),
-    ("macro_open_f", dict(t_list=[]), ValueError, "t_list: expected at least one threshold, got none"),
-    ("macro_open_f", dict(t_list=[0.1, NAN]), ValueError, "t_list: expected no NaN"),
-    (
-        "macro_open_f",
-        dict(num_classes=3),
-        ValueError,
-        "num_classes: expected 2, the number of columns of predictions, got 3",
-    ),
-    ("macro_open_f", dict(num_classes=0), ValueError, "num_classes: expected an int of at least 1, got 0"),
-    ("openauc", dict(tpr=0), ValueError, r"tpr: expected a number in \(0, 1\], got 0"),
-    ("openauc", dict(tpr=95), ValueError, r"tpr: expected a number in \(0, 1\], got 95"),
-    ("openauc", dict(tpr="0.95"), TypeError, r"tpr: expected a number in \(0, 1\], got '0.95'"),
-    (
-        "ood_bench",
-        dict(metrics=["auroc", "auc"]),
-        ValueError,
-        "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score.*; did you mean 'auroc'?",
-    ),
-    ("ood_bench", dict(metrics=["fpr0tpr"]), ValueError, "metrics: unknown metric 'fpr0tpr'"),
-    (
-        "openauc",
-        dict(fpr_list=[0.1, 0.1 + 1e-15]),
-        ValueError,
-        "fpr_list: expected numbers with names of their own, got 0.1 and",
-    ),
-    ("ood_bench", dict(metrics=["fpr９５tpr"]), ValueError, "metrics: unknown metric 'fpr９５tpr'"),
-    ("ood_bench", dict(metrics=["fpr101tpr"]), ValueError, "metrics: unknown metric 'fpr101tpr'"),
-    ("ood_bench", dict(metrics=[print]), ValueError, "metrics: unknown metric 'print'"),
-    ("ood_bench", dict(metrics=[]), ValueError, "metrics: expected at least one name"),
-    (
-        "ood_bench",
-        dict(metrics=["f1_score"]),
-        ValueError,
-        "threshold: expected a number, since 'f1_score' judges scores > threshold",
-    ),
-    ("ood_bench", dict(metrics=["f1_score"], threshold="0.5"), TypeError, "threshold: expected a number, got '0.5'"),
-    (
-        "ood_bench",
-        dict(metrics=["f1_score"], threshold=10**400),
-        ValueError,
-        "threshold: expected a number that float64 holds, got a larger one",
-    ),
-    ("ood_bench", dict(step=0), ValueError, "step: expected an int of at least 1, got 0"),
-    ("ood_bench", dict(in_value=1), ValueError, "in_value: it was applied as batches were added; give it at load"),
-    ("ood_bench", dict(out_value="rest"), ValueError, "out_value: it was applied as batches were added"),
-    ("ood_bench", dict(ignore_value=5), ValueError, "ignore_value: it was applied as batches were added"),
-    (
-        "openset_detection",
-        dict(known_classes=None),
-        TypeError,
-        "known_classes: expected a list of the known class ids, got None",
-    ),
-    ("openset_detection", dict(known_classes=[]), ValueError, "known_classes: expected at least one value"),
-    (
-        "openset_detection",
-        dict(known_classes=[0, -1]),
-        ValueError,
-        "known_classes: expected them without unknown_class_id, got -1",
-    ),
-    (
-        "openset_detection",
-        dict(known_classes=[2**53 + 1]),
-        ValueError,
-        "known_classes: .* at most 9007199254740992, got",
-    ),
-    ("openset_detection", dict(unknown_class_id=-(2**60)), ValueError, "unknown_class_id: expected an int of at least"),
-    ("openset_detection", dict(recall_level=5), ValueError, r"recall_level: expected a number in \(0, 1\], got 5"),
-    ("openset_detection", dict(known_classes=["cat"]), TypeError, "known_classes: expected an int, got 'cat'"),
-    ("openset_detection", dict(iou_threshold=0), ValueError, r"iou_threshold: expected a number in \(0, 1\], got 0"),
-    (
-        "openset_detection",
-        dict(iou_threshold=1.5),
-        ValueError,
-        r"iou_threshold: expected a number in \(0, 1\], got 1.5",
-    ),
-    ("openset_detection", dict(conf_threshold=NAN), ValueError, "conf_threshold: expected a number, got nan"),
-    ("openset_detection", dict(count_background=1), TypeError, "count_background: expected True or False, got 1"),
-    (
-        "openset_detection",
-        dict(box_format="xywh"),
-        ValueError,
-        "box_format: it was applied as batches were added; give it at load",
-    ),
-    (
-        "anomaly_suite",
-        dict(integration_limits=[0.3, 0]),
-        ValueError,
-        r"integration_limits: expected a number in \(0, 1\], got 0",
-    ),
-    ("anomaly_suite", dict(integration_limits=[]), ValueError, "integration_limits: expected at least one"),
-    ("anomaly_suite", dict(levels="image", num_thresholds="x"), TypeError, "num_thresholds: expected an int, got 'x'"),
-    ("anomaly_suite", dict(integration_limits="all"), TypeError, "integration_limits: .* a list of numbers, got 'all'"),
-    ("anomaly_suite", dict(num_thresholds=1), ValueError, "num_thresholds: expected an int of at least 2, got 1"),
-    (
-        "anomaly_suite",
-        dict(levels=["image", "region"]),
-        ValueError,
-        "levels: expected one of 'image', 'pixel', got 'region'",
-    ),
-    ("anomaly_suite", dict(levels=[]), ValueError, "levels: expected at least one"),
-    (
-        "anomaly_suite",
-        dict(image_reduction="mean"),
-        ValueError,
-        "image_reduction: it was applied as batches were added",
-    ),
-]
+# the same of options at compute
+BAD_OPTIONS: dict[str, list[Any]] = {
+    "accuracyk": [
+        (dict(k_list=0), "k_list: expected an int of at least 1, got 0"),
+        (dict(k_list=[1, 4]), "k_list: expected an int of at least 1 and at most 3, got 4"),
+        (dict(k_list=1.0), "k_list: expected an int or a list of ints, got 1.0", TypeError),
+        (dict(k_list=[1.5]), "k_list: expected an int, got 1.5", TypeError),
+        (dict(k_list=[True]), "k_list: expected an int, got True", TypeError),
+        (dict(k_list=[]), "k_list: expected at least one value"),
+        (dict(k_list="12"), "k_list: expected an int or a list of ints", TypeError),
+        (dict(k_list=1, ties="half"), "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'"),
+        (dict(ties="half"), "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'"),
+        (dict(percent="yes"), "percent: expected True or False, got 'yes'", TypeError),
+        (dict(top_k=1), "accuracyk has no argument 'top_k'; it takes predictions, references, .*k_list", TypeError),
+    ],
+    "autkc": [
+        (dict(k_list=4), "k_list: .*at most 3, got 4"),
+    ],
+    "macro_open_f": [
+        (dict(t_list=[]), "t_list: expected at least one threshold, got none"),
+        (dict(t_list=[0.1, NAN]), "t_list: expected no NaN"),
+        (dict(num_classes=3), "num_classes: expected 2, the number of columns of predictions, got 3"),
+        (dict(num_classes=0), "num_classes: expected an int of at least 1, got 0"),
+    ],
+    "openauc": [
+        (dict(tpr=0), r"tpr: expected a number in \(0, 1\], got 0"),
+        (dict(tpr=95), r"tpr: expected a number in \(0, 1\], got 95"),
+        (dict(tpr="0.95"), r"tpr: expected a number in \(0, 1\], got '0.95'", TypeError),
+        (dict(fpr_list=[0.1, 0.1 + 1e-15]), "fpr_list: expected numbers with names of their own, got 0.1 and"),
+    ],
+    "ood_bench": [
+        (
+            dict(metrics=["auroc", "auc"]),
+            "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score.*; did you mean 'auroc'?",
+        ),
+        (dict(metrics=["fpr0tpr"]), "metrics: unknown metric 'fpr0tpr'"),
+        (dict(metrics=["fpr９５tpr"]), "metrics: unknown metric 'fpr９５tpr'"),
+        (dict(metrics=["fpr101tpr"]), "metrics: unknown metric 'fpr101tpr'"),
+        (dict(metrics=[print]), "metrics: unknown metric 'print'"),
+        (dict(metrics=[]), "metrics: expected at least one name"),
+        (dict(metrics=["f1_score"]), "threshold: expected a number, since 'f1_score' judges scores > threshold"),
+        (dict(metrics=["f1_score"], threshold="0.5"), "threshold: expected a number, got '0.5'", TypeError),
+        (
+            dict(metrics=["f1_score"], threshold=10**400),
+            "threshold: expected a number that float64 holds, got a larger one",
+        ),
+        (dict(step=0), "step: expected an int of at least 1, got 0"),
+        (dict(in_value=1), "in_value: it was applied as batches were added; give it at load"),
+        (dict(out_value="rest"), "out_value: it was applied as batches were added"),
+        (dict(ignore_value=5), "ignore_value: it was applied as batches were added"),
+    ],
+    "openset_detection": [
+        (dict(known_classes=None), "known_classes: expected a list of the known class ids, got None", TypeError),
+        (dict(known_classes=[]), "known_classes: expected at least one value"),
+        (dict(known_classes=[0, -1]), "known_classes: expected them without unknown_class_id, got -1"),
+        (dict(known_classes=[2**53 + 1]), "known_classes: .* at most 9007199254740992, got"),
+        (dict(unknown_class_id=-(2**60)), "unknown_class_id: expected an int of at least"),
+        (dict(recall_level=5), r"recall_level: expected a number in \(0, 1\], got 5"),
+        (dict(known_classes=["cat"]), "known_classes: expected an int, got 'cat'", TypeError),
+        (dict(iou_threshold=0), r"iou_threshold: expected a number in \(0, 1\], got 0"),
+        (dict(iou_threshold=1.5), r"iou_threshold: expected a number in \(0, 1\], got 1.5"),
+        (dict(conf_threshold=NAN), "conf_threshold: expected a number, got nan"),
+        (dict(count_background=1), "count_background: expected True or False, got 1", TypeError),
+        (dict(box_format="xywh"), "box_format: it was applied as batches were added; give it at load"),
+    ],
+    "anomaly_suite": [
+        (dict(integration_limits=[0.3, 0]), r"integration_limits: expected a number in \(0, 1\], got 0"),
+        (dict(integration_limits=[]), "integration_limits: expected at least one"),
+        (dict(levels="image", num_thresholds="x"), "num_thresholds: expected an int, got 'x'", TypeError),
+        (dict(integration_limits="all"), "integration_limits: .* a list of numbers, got 'all'", TypeError),
+        (dict(num_thresholds=1), "num_thresholds: expected an int of at least 2, got 1"),
+        (dict(levels=["image", "region"]), "levels: expected one of 'image', 'pixel', got 'region'"),
+        (dict(levels=[]), "levels: expected at least one"),
+        (dict(image_reduction="mean"), "image_reduction: it was applied as batches were added"),
+    ],
+}
 
-ONE_CLASS = [
-    ("openauc", {**OPEN, "references": [0, 1, 1, 1]}, "references: .* 0 unknown .* 4 known"),
-    ("openauc", {**OPEN, "references": [-1, -1, -1, -1]}, "references: .* 4 unknown .* 0 known"),
-    (
-        "ood_bench",
-        dict(predictions=[0.1, 0.2], references=[0, 0]),
-        "references: expected samples of both classes, got 0",
-    ),
-    ("ood_bench", dict(predictions=([], [0.2])), "references: expected samples of both classes"),
-    (
-        "anomaly_suite",
-        dict(predictions=[[[0.1, 0.2]]], references=[[[0, 0]]]),
-        "references: .* images, got 0 .* 1 .*levels",
-    ),
-    (
-        "anomaly_suite",
-        dict(predictions=[[[0.1, 0.2]]], references=[[[1, 0]]]),
-        "references: .* images, got 1 .* 0 .*levels",
-    ),
-    (
-        "anomaly_suite",
-        dict(predictions=[[[0.1]], [[0.2]]], references=[[[0]], [[0]]], image_labels=[0, 1]),
-        "pixels, got 0 .*'pixel' out of levels",
-    ),
-]
+ONE_CLASS: dict[str, list[Any]] = {
+    "openauc": [
+        ({**OPEN, "references": [0, 1, 1, 1]}, "references: .* 0 unknown .* 4 known"),
+        ({**OPEN, "references": [-1, -1, -1, -1]}, "references: .* 4 unknown .* 0 known"),
+    ],
+    "ood_bench": [
+        (dict(predictions=[0.1, 0.2], references=[0, 0]), "references: expected samples of both classes, got 0"),
+        (dict(predictions=([], [0.2])), "references: expected samples of both classes"),
+    ],
+    "anomaly_suite": [
+        (dict(predictions=[[[0.1, 0.2]]], references=[[[0, 0]]]), "references: .* images, got 0 .* 1 .*levels"),
+        (dict(predictions=[[[0.1, 0.2]]], references=[[[1, 0]]]), "references: .* images, got 1 .* 0 .*levels"),
+        (
+            dict(predictions=[[[0.1]], [[0.2]]], references=[[[0]], [[0]]], image_labels=[0, 1]),
+            "pixels, got 0 .*'pixel' out of levels",
+        ),
+    ],
+}
 
 every_metric = pytest.mark.parametrize("name", GOOD)
+
+
+def rows_of(table: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
+    """The rows of a table by metric, each with its exception."""
+    return [(name, *row, ValueError)[:4] for name, rows in table.items() for row in rows]
 
 
 def case_id(value: Any) -> str:
@@ -439,9 +260,9 @@ def assert_no_files(folder: Path) -> None:
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize(("name", "changes", "error", "message"), BAD_COLUMNS, ids=case_id)
+@pytest.mark.parametrize(("name", "changes", "message", "error"), rows_of(BAD_COLUMNS), ids=case_id)
 def test_a_bad_batch_is_refused_and_nothing_is_lost(
-    name: str, changes: dict[str, Any], error: type[Exception], message: str, load: Load, tmp_path: Path
+    name: str, changes: dict[str, Any], message: str, error: type[Exception], load: Load, tmp_path: Path
 ) -> None:
     expected = new(load, name, tmp_path).compute(**GOOD[name])
     metric = new(load, name, tmp_path)
@@ -455,9 +276,9 @@ def test_a_bad_batch_is_refused_and_nothing_is_lost(
     assert_no_files(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "options", "error", "message"), BAD_OPTIONS, ids=case_id)
+@pytest.mark.parametrize(("name", "options", "message", "error"), rows_of(BAD_OPTIONS), ids=case_id)
 def test_a_bad_option_is_refused_and_nothing_is_lost(
-    name: str, options: dict[str, Any], error: type[Exception], message: str, load: Load, tmp_path: Path
+    name: str, options: dict[str, Any], message: str, error: type[Exception], load: Load, tmp_path: Path
 ) -> None:
     expected = new(load, name, tmp_path).compute(**GOOD[name])
     metric = new(load, name, tmp_path)
@@ -468,7 +289,7 @@ def test_a_bad_option_is_refused_and_nothing_is_lost(
     assert_no_files(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "columns", "message"), ONE_CLASS)
+@pytest.mark.parametrize(("name", "columns", "message"), [row[:3] for row in rows_of(ONE_CLASS)])
 def test_one_class_where_two_are_needed(
     name: str, columns: dict[str, Any], message: str, load: Load, tmp_path: Path
 ) -> None:

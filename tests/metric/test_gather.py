@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -195,25 +194,6 @@ def test_who_is_missing_when_another_has_given_up(load: Load, tmp_path: Path) ->
     assert outcomes[0].startswith("TimeoutError: process 0 waited 4 s (timeout=) for process 2 of 3 to call compute().")
     assert outcomes[1].startswith("TimeoutError: process 1 waited 1 s (timeout=) for process 0 to call compute().")
     assert len(first) == len(second) == 2
-    assert files(tmp_path) == []
-
-
-def test_all_came_but_not_at_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = 0
-
-    def sleep(_: float) -> None:
-        """A second, in which process 1 comes, process 2 in its place, or no other."""
-        nonlocal seconds
-        seconds += 1
-        token = (tmp_path / "run.round").read_text()
-        for rank in (1, 2):
-            answer = tmp_path / f"run.{token}.{rank}"
-            answer.touch() if seconds == rank else answer.unlink(missing_ok=True)
-
-    monkeypatch.setattr(processes_module, "time", SimpleNamespace(monotonic=lambda: seconds, sleep=sleep))
-    message = r"for process 1, 2 of 3, whose own timeout= ended earlier, to call compute\(\)"
-    with pytest.raises(TimeoutError, match=message):
-        receive(tmp_path, "run", 3, 4, [], dict)
     assert files(tmp_path) == []
 
 

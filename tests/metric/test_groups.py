@@ -277,9 +277,8 @@ def test_no_group_at_all_is_as_without_the_column() -> None:
         (np.zeros((5, 1), int), ValueError, r"groups: expected shape \(N,\), got shape \(5, 1\)"),
         (["a/"] * 5, ValueError, "groups: expected names such as near/cifar100, got 'a/'"),
         (["a", "a/b", "a", "a", "a"], ValueError, "got 'a' for both"),
-        (["a/" * 11 + "a"] * 5, ValueError, "at most 10 slashes and 1,000 characters, got one of 11 and 23 "),
-        (["a" * 1001] * 5, ValueError, "at most 10 slashes and 1,000 characters, got one of 0 and 1,001 "),
-        (["a/" * 200_000 + "a"] * 5, ValueError, "got one of 200,000 and 400,001 "),
+        (["a/" * 11 + "a"] * 5, ValueError, "at most 10 slashes and 1,000 characters, got 'a/a/"),
+        (["a" * 1001] * 5, ValueError, "at most 10 slashes and 1,000 characters, got 'a{50}'…"),
     ],
 )
 def test_errors(groups: Any, error: type[Exception], message: str) -> None:

@@ -119,21 +119,17 @@ def test_cores_are_those_of_the_affinity(monkeypatch: pytest.MonkeyPatch) -> Non
     assert threads.num_cores() == 2
 
 
-@pytest.mark.parametrize(
-    ("files", "cores"),
-    [
-        ({"cpu.max": "150000 100000"}, 1),
-        ({"cpu.max": "max 100000"}, threads._UNLIMITED),
-        ({"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
-        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, threads._UNLIMITED),
-        ({}, threads._UNLIMITED),
-    ],
-)
-def test_quota_of_a_group(files: dict[str, str], cores: int, tmp_path: Path) -> None:
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"{text}\n")
-    assert threads._quota(tmp_path) == cores
+@pytest.mark.parametrize(("own", "above", "cores"), [("150000", "max", 1), ("max", "300000", 3)])
+def test_quota_of_a_group(own: str, above: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_text(path: Path) -> str:
+        texts = {"/proc/self/cgroup": "0::/a/b", "/sys/fs/cgroup/a/b/cpu.max": f"{own} 100000"}
+        texts["/sys/fs/cgroup/a/cpu.max"] = f"{above} 100000"
+        if str(path) not in texts:
+            raise FileNotFoundError(path)
+        return f"{texts[str(path)]}\n"
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert threads._cores_of_cgroup.__wrapped__() == cores
 
 
 def several(_: int = 0) -> int:

@@ -83,16 +83,15 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("num_process", [2, 4])
-def test_processes_equal_one(num_process: int, tmp_path: Path, load: Callable[..., Any]) -> None:
-    started = [start(compute_all, i, num_process, str(tmp_path)) for i in range(num_process)]
+def test_processes_equal_one(tmp_path: Path, load: Callable[..., Any]) -> None:
+    started = [start(compute_all, i, 3, str(tmp_path)) for i in range(3)]
     first, *others = [sent(process) for process in started]
     expected = []
     for name in cases.METRICS:
         columns, options = cases.draw(name, 3)
         expected += 3 * [load(name).compute(**columns, **options)]
     assert first == expected
-    assert others == (num_process - 1) * [[None] * len(expected)]
+    assert others == 2 * [[None] * len(expected)]
     assert files(tmp_path) == []
 
 
@@ -101,14 +100,14 @@ def test_a_process_that_dies(dies: str, tmp_path: Path) -> None:
     last = start(compute_one, 2, 3, str(tmp_path), 600, dies)
     assert sent(last) is None
     begin = time.monotonic()
-    second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 8), (0, 3)))
+    second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 5), (0, 2)))
     first = sent(zero)
     assert time.monotonic() - begin < 120  # most of it to start them, on a busy machine
-    assert first.startswith("process 0 waited 3 s (timeout=) for process 2 of 3 to call compute().")
+    assert first.startswith("process 0 waited 2 s (timeout=) for process 2 of 3 to call compute().")
     assert str(tmp_path) in first
     assert first.endswith("| kept 2")
     other = sent(second)
-    assert other.startswith("process 1 waited 8 s (timeout=) for process 0 to call compute().")
+    assert other.startswith("process 1 waited 5 s (timeout=) for process 0 to call compute().")
     assert other.endswith("| kept 2")
     assert files(tmp_path) == []
 
