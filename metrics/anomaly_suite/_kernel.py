@@ -3313,9 +3313,9 @@ def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[
 class Steps(NamedTuple):
     """Normal pixels at each distinct score of the anomalous pixels, the highest score first."""
 
-    above: Array
-    fp: Array
-    sizes: Array
+    above: Array  # (T,) normal pixels with a higher score
+    fp: Array  # (T,) normal pixels with the score or a higher one
+    sizes: Array  # (T,) anomalous pixels with the score, Σ = A
 
     def of_pixels(self, order: Array) -> Array:
         """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
@@ -3533,11 +3533,11 @@ class Defects(NamedTuple):
 class CheckedImages(NamedTuple):
     """Maps and masks of images, of equal shapes and on one device: all stacks (N, H, W), or all lists of (H_i, W_i)."""
 
-    maps: Any
-    masks: Any
-    voids: Any = None
-    defects: Sequence[Defects] | None = None
-    maxima: Array | None = None
+    maps: Any  # scores without NaN, in float32, float64 or a type of 16 bits at most
+    masks: Any  # booleans, whether a pixel is anomalous, or int64, k > 0 in region k; void pixels are normal here
+    voids: Any = None  # booleans, whether a pixel is void; None if no pixel is
+    defects: Sequence[Defects] | None = None  # the defects of each image; None if references are plain masks
+    maxima: Array | None = None  # (N,) the highest score of each map; None unless the check for NaN computed it
 
 
 def checked_images(predictions: Any, references: Any, ignore_value: int | None, regions: str) -> CheckedImages:
@@ -3765,12 +3765,12 @@ _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 class RegionPixels(TypedDict):
     """Scores of the pixels of maps."""
 
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
+    normal: Array  # (P,) those of the normal pixels
+    anomalous: Array  # (A,) those of the anomalous pixels, region by region
+    region_sizes: np.ndarray  # (K,) pixels of each region, Σ = A
     num_normal: np.ndarray
     num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
+    normal_counts: NotRequired[Array]  # (P,) the number of normal pixels that each score stands for; absent, one each
 
 
 class Regions(NamedTuple):
@@ -4008,8 +4008,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent if references were plain masks."""
 
     defect_pixels: NotRequired[Array]
-    saturation_areas: NotRequired[np.ndarray]
-    num_defects: NotRequired[np.ndarray]
+    saturation_areas: NotRequired[np.ndarray]  # (D,) their numbers, Σ = B
+    num_defects: NotRequired[np.ndarray]  # (N,) the number of each map's entries in `saturation_areas`
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
@@ -4108,7 +4108,7 @@ class Components(NamedTuple):
 
     matched: np.ndarray
     expected: np.ndarray
-    inside: np.ndarray
+    inside: np.ndarray  # with sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     sizes: np.ndarray
 
 
@@ -4158,9 +4158,9 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 class ComponentMeans(NamedTuple):
     """Means over components."""
 
-    siou: float | None
+    siou: float | None  # with ppv: the means over all objects and over all predicted components; None without any
     ppv: float | None
-    segment_f1: float
+    segment_f1: float  # the mean F1 over τ = 1/4, 3/10 … 3/4
 
 
 def component_rates(
@@ -4190,10 +4190,10 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 class ComponentColumns(TypedDict):
     """Objects and predicted components of maps, see `Components`; absent without the option `components`."""
 
-    object_found: NotRequired[np.ndarray]
+    object_found: NotRequired[np.ndarray]  # with object_expected: (K,) image by image
     object_expected: NotRequired[np.ndarray]
     num_objects: NotRequired[np.ndarray]
-    component_inside: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]  # with component_sizes: (M,) image by image
     component_sizes: NotRequired[np.ndarray]
     num_components: NotRequired[np.ndarray]
     component_threshold: NotRequired[np.ndarray]
@@ -4315,11 +4315,11 @@ def _words(group: str) -> str:
 class ImageRows(NamedTuple):
     """Rows of equal images, or of equal samples of several images."""
 
-    strata: np.ndarray
-    counts: np.ndarray
-    of_images: np.ndarray
-    first: np.ndarray
-    standing: np.ndarray
+    strata: np.ndarray  # (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: np.ndarray  # (R,) how many images, or samples, each row stands for
+    of_images: np.ndarray  # (N,) the row of each image
+    first: np.ndarray  # (N,) booleans, whether an image is the first of its sample
+    standing: np.ndarray  # (N,) booleans, whether an image is of the sample that stands for its row in a resample
 
 
 def image_rows(state: Mapping[str, Any]) -> ImageRows:
@@ -4443,13 +4443,13 @@ _SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in fl
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels."""
 
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
+    image_scores: Array  # (N,) higher is more anomalous
+    image_labels: Array  # (N,) whether the image is anomalous
+    image_reduction: np.ndarray  # how image scores were computed from maps, as a text
+    significant_bits: NotRequired[np.ndarray]  # the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]  # (N,) the id of the sample that each image shows; absent if there are none
 
 
 def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:
@@ -4908,12 +4908,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 class PimoPixels(NamedTuple):
     """The pixels that AUPIMO is computed from."""
 
-    normal: Array
+    normal: Array  # (P,) the pixels of normal images, image by image
     normal_images: np.ndarray
     sizes: np.ndarray
     weights: np.ndarray
-    anomalous: Array
-    anomalous_images: np.ndarray
+    anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
+    anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray
 
 

@@ -2486,13 +2486,13 @@ TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 class TopkState(TypedDict):
     """The true classes and their ranks."""
 
-    above: Array
-    tied: Array
-    correct: Array
-    classes: Array
-    predictions_width: np.ndarray
-    predictions_are_scores: np.ndarray
-    counts: NotRequired[Array]
+    above: Array  # (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
+    tied: Array  # (N,) other classes that tie with it
+    correct: Array  # (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: Array  # (N,) the true class; −1 for an unknown sample
+    predictions_width: np.ndarray  # C scores, or K ids
+    predictions_are_scores: np.ndarray  # whether the rows are scores rather than ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
@@ -2687,7 +2687,7 @@ def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, o
 class ClassRatios(NamedTuple):
     """Rates of classes as fractions."""
 
-    classes: list[int]
+    classes: list[int]  # with counts: the ids that occur, ascending, and how many samples each has
     counts: list[int]
     ratios: dict[str, list[list[tuple[int, int]]]]
 

@@ -3186,13 +3186,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -3335,9 +3335,9 @@ _TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/s
 class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each."""
 
-    first: Array
+    first: Array  # with second: the two numbers that F is computed from
     second: Array
-    value: Array
+    value: Array  # F, or a multiple of it, nearly: what is compared
 
 
 def macro_sweep(
@@ -3694,7 +3694,7 @@ def _at_places(average: Average, places: Array) -> Sweep:
 class Average(ABC):
     """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -3717,7 +3717,7 @@ class MacroF(Average):
     totals: Array
     occurring: int
     sizes: Array | None
-    num_classes: int
+    num_classes: int  # C
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -3757,11 +3757,11 @@ class MacroF(Average):
 
 @dataclass(eq=False)
 class Hos(Average):
-    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
+    """HOS after each sample: the harmonic mean of the known classes' mean recall and of that of unknown samples."""
 
-    scores: Array
-    known: MacroF
-    unknown: Side
+    scores: Array  # (N,) ascending
+    known: MacroF  # the known classes
+    unknown: Side  # the unknown samples, at least one
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""

@@ -3125,13 +3125,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -3264,9 +3264,9 @@ _SWEPT_ON_DEVICE = 1 << 26
 class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each."""
 
-    first: Array
+    first: Array  # with second: the two numbers that F is computed from
     second: Array
-    value: Array
+    value: Array  # F, or a multiple of it, nearly: what is compared
 
 
 def micro_sweep(
@@ -3405,7 +3405,7 @@ def _at_places(average: Average, places: Array) -> Sweep:
 class Average(ABC):
     """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -3426,9 +3426,9 @@ class MicroF(Average):
 
     rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
-    correct: Array
+    correct: Array  # with sizes: as of `micro_sweep`
     sizes: Array | None
-    known: int
+    known: int  # the number of known samples
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""

@@ -3908,12 +3908,12 @@ class Sides:
 class Measure(NamedTuple):
     """How a metric of a benchmark is computed."""
 
-    of: Callable[[Sides], Any]
-    higher: bool | None
-    share: bool = True
-    of_decisions: bool = False
-    quantity: Quantity | None = None
-    of_inside: bool = False
+    of: Callable[[Sides], Any]  # its value, from the sides
+    higher: bool | None  # whether higher is better
+    share: bool = True  # whether its value is a share, in [0, 1]
+    of_decisions: bool = False  # whether it is of the decisions score > threshold
+    quantity: Quantity | None = None  # what is computed beforehand, in one pass with other quantities, as sides.values
+    of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -3947,7 +3947,7 @@ _OWN = {
 class Measures(NamedTuple):
     """Metrics of a benchmark, parsed."""
 
-    measures: dict[str, Measure]
+    measures: dict[str, Measure]  # by name
     of_out: dict[str, Quantity]
     of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]
@@ -4141,10 +4141,10 @@ Label = int | str  # of a side: a label, or REST
 class OODState(TypedDict):
     """Scores with their labels."""
 
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
+    scores: Array  # (N,) higher is more OOD
+    labels: Array  # (N,) in_value, out_value or ignore_value
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
+    significant_bits: NotRequired[np.ndarray]  # how many of a score's were kept; absent where all were
 
 
 class StateOptions(NamedTuple):
@@ -4153,7 +4153,7 @@ class StateOptions(NamedTuple):
     inside: Label
     out: Label
     ignored: int | None
-    bits: int | None
+    bits: int | None  # the number of significant bits kept of each score; None keeps all
 
 
 def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:

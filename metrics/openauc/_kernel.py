@@ -3698,13 +3698,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -3974,9 +3974,9 @@ _LARGEST_INT = 1 << 62
 class Costs(NamedTuple):
     """Costs of errors, and weights of samples."""
 
-    unknown: Fraction
+    unknown: Fraction  # with wrong: the loss of an accepted unknown, or wrongly classified, sample
     wrong: Fraction
-    unknown_share: Fraction | None = None
+    unknown_share: Fraction | None = None  # π, the share of unknown samples; None for their share in the data
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:

@@ -2484,9 +2484,9 @@ _NONE = np.zeros(0, dtype=bool)
 class Corners(NamedTuple):
     """Corners of boxes."""
 
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
+    rounded: np.ndarray  # (n, 4) x1, y1, x2, y2
+    remainders: np.ndarray  # (n, 4) the rounding error of each
+    border: int  # pixels to add to the far corners, 0 or 1
 
     def parts(self, row: Any) -> list[float]:
         """Four corners of a box, the remainder to add to each of them, and the border."""
@@ -2495,9 +2495,10 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large."""
         exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # the usual case
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] for far in (2, 3)]
+        if exact and all(side.min(initial=1.0) >= _TINY**0.5 for side in sides):  # the usual case
             return np.zeros(())
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        sides = [side + self.border for side in sides]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
@@ -2511,29 +2512,10 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _sides_reach(self, least: float) -> bool:
-        """Whether each side, without its border, is at least `least` long."""
-        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
-        if loop is not None:
-            return bool(loop(self.rounded, least))
-        for start in range(0, len(self.rounded), _ROWS):
-            x1, y1, x2, y2 = self.rounded[start : start + _ROWS].T
-            if not ((x2 - x1 >= least).all() and (y2 - y1 >= least).all()):
-                return False
-        return True
-
 
 def repeats_zeros(remainders: np.ndarray) -> bool:
     """Whether remainders are a view that repeats zeros, as of corners in the input (see `_turn_into_corners`)."""
     return len(remainders) > 1 and remainders.strides[0] == 0
-
-
-def sides_reach(corners: Any, least: float) -> bool:
-    """Whether each side of boxes xyxy is at least `least` long."""
-    every = True
-    for i in range(len(corners)):
-        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
-    return every
 
 
 def exact_ious(
@@ -3351,10 +3333,10 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
-    pairs: Pairs
-    images: np.ndarray
-    error: float
-    corners: tuple[Corners, Corners]
+    pairs: Pairs  # with their IoU in float64
+    images: np.ndarray  # (P,) the image of each
+    error: float  # a bound on the error of their IoUs
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
         """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written."""
@@ -3488,71 +3470,6 @@ _FEW = 1 << 10  # ids of classes
 CountColumns = dict[str, np.ndarray]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Rules(Metric):
-    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
-
-    known_classes: Sequence[int] | None = None
-    unknown_class_id: int = UNKNOWN_CLASS_ID
-    iou_threshold: float = 0.5
-    conf_threshold: float = 0.0
-    count_background: bool = False
-    protocol: str = "ow-dln"
-    matching: str | None = None
-    recall_level: float | None = 0.8
-    previously_known: Sequence[int] | None = None
-    plus_one: bool = False
-    unknown_below: float | None = None
-    average_precision: str = "all"
-
-    def __post_init__(self) -> None:
-        """Check each option by itself, and keep it as a plain Python value."""
-        super().__post_init__()
-        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
-        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
-        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
-        if self.matching is not None:
-            self.matching = as_choice(self.matching, "matching", MATCHINGS)
-        if self.unknown_below is not None:
-            self.unknown_below = as_real(self.unknown_below, "unknown_below")
-        if self.recall_level is not None:
-            self.recall_level = as_fraction(self.recall_level, "recall_level")
-
-    def check_together(self) -> None:
-        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
-        if self.protocol == "owod":
-            if self.matching is not None:
-                got = f"got {self.matching!r}"
-                raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
-            if self.count_background:
-                raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-        else:
-            if self.previously_known is not None:
-                got = f"got {self.previously_known!r}"
-                raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-            if self.average_precision != "all":
-                got = f"got {self.average_precision!r}"
-                raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        if self.known_classes is None:
-            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
-        if unknown_id in known:
-            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        if previous is not None and not set(previous) < set(known):
-            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
-
-    @property
-    def one_to_one(self) -> str:
-        """By what boxes are matched one to one: `matching`, or its default; by confidence in pictures of "owod"."""
-        return self.matching or (BY_CONFIDENCE if self.protocol == "owod" else BY_IOU)
-
-
 class SelectedBoxes(NamedTuple):
     """The boxes of a state that are evaluated: confident predictions and all objects."""
 
@@ -3561,19 +3478,19 @@ class SelectedBoxes(NamedTuple):
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # how many equal images each image stands for
     image: np.ndarray
     confidence: np.ndarray
     label: np.ndarray
-    object_image: np.ndarray
+    object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
     object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
+    classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
     known: list[int]
     unknown_id: int
-    rules: Rules
-    corners: tuple[Corners, Corners]
+    rules: OpenSetDetection  # the options
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
@@ -3607,7 +3524,7 @@ def gain(error: str, measure: str) -> str:
     return f"Δ{measure}({error})"
 
 
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+def select_boxes(state: DetectionState, rules: OpenSetDetection) -> SelectedBoxes:
     """Check the options together, drop predictions below the confidence threshold, and label the objects."""
     rules.check_together()
     known, unknown_id = list(rules.known_classes or ()), rules.unknown_class_id
@@ -3669,18 +3586,8 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     if highest - lowest >= max(len(numbers), _FEW):
         return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(flag_numbers, len(numbers), numbers)
-    if loop is None:
-        occurs[numbers.astype(np.int64) - lowest] = True
-    else:
-        loop(numbers, lowest, occurs)
+    occurs[numbers.astype(np.int64) - lowest] = True
     return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
-    """Set the flag of each number, from the lowest on."""
-    for number in numbers:
-        occurs[int(number) - lowest] = True
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -3690,21 +3597,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(write_rows, len(labels), labels)
-        if loop is None:
-            return rows[labels.astype(np.int64) - lowest]
-        of_labels = np.empty(len(labels), dtype)
-        loop(labels, lowest, rows, of_labels)
-        return of_labels
+        return rows[labels.astype(np.int64) - lowest]
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
-
-
-def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
-    """Write the row of each label, from the rows of all labels from the lowest on."""
-    for i in range(labels.size):
-        of_labels[i] = rows[int(labels[i]) - lowest]
 
 
 class Ranked(NamedTuple):
@@ -3727,30 +3623,19 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
 
 def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
+    here = outcomes.outcome == code
+    return ranked(outcomes.boxes.confidence[here], outcomes.boxes.image[here])
 
 
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    loop = worth_compiling(count_by_image, len(outcome), outcome)
-    if loop is None:
-        table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
-    else:
-        table = np.zeros((size, width), np.int64)
-        loop(boxes.image, outcome, table)
+    table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
     total_unknown = np.bincount(boxes.object_image[~is_known & ~boxes.ignored], minlength=size)
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
-
-
-def count_by_image(image: Any, outcome: Any, table: Any) -> None:
-    """Count the outcomes of the predictions of each image."""
-    for i in range(outcome.size):
-        table[image[i], outcome[i]] += 1
 
 
 def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
@@ -3932,7 +3817,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    pairs_matched = match_pairs(
+        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
+    )
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
@@ -4161,8 +4048,8 @@ class Curve(NamedTuple):
 class RankedClass:
     """The predictions of a class."""
 
-    confidence: np.ndarray
-    tags: np.ndarray
+    confidence: np.ndarray  # (n,) of each, ascending
+    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
 
     @cached_property
     def _right(self) -> tuple[np.ndarray, np.ndarray]:
@@ -4258,38 +4145,21 @@ def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
     return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
 
 
-def _tags(outcomes: Outcomes) -> np.ndarray:
-    """Tags of the predictions, without the flag of unknown objects."""
-    boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = tag_type(boxes)
-    loop = worth_compiling(write_tags, len(outcome), outcome)
-    if loop is None:
-        images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
-    tags = np.empty(len(outcome), dtype)
-    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
-    return tags
-
-
-def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
-    """Write the image of each prediction and the flags of its outcome."""
-    for i in range(outcome.size):
-        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class."""
 
-    outcomes: Outcomes
-    ranked: list[RankedClass]
-    objects: ClassObjects
-    average_precision: AveragePrecision
+    outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
+    ranked: list[RankedClass]  # the predictions of each class
+    objects: ClassObjects  # those that count
+    average_precision: AveragePrecision  # computed for each class
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes, tags = outcomes.boxes, _tags(outcomes)
+        boxes = outcomes.boxes
+        tags: np.ndarray = boxes.image.astype(tag_type(boxes))
+        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
@@ -4438,7 +4308,7 @@ class OwDln:
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.one_to_one == BY_IOU:
+        if self.outcomes.boxes.rules.matching != BY_CONFIDENCE:
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
@@ -4578,9 +4448,9 @@ class Owod:
 class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # with objects: in the two tables, each once
     objects: np.ndarray
-    confidence: np.ndarray
+    confidence: np.ndarray  # for each of the objects, the highest among its predictions
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
@@ -4616,9 +4486,9 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 class ClosedSet(NamedTuple):
     """The two sets that WI compares: the images without an unknown object, and all images."""
 
-    known_only: np.ndarray
-    objects: np.ndarray
-    tp: Ranked
+    known_only: np.ndarray  # (N,) whether an image has no unknown object, ignored ones included
+    objects: np.ndarray  # (N,) known objects that count
+    tp: Ranked  # with fp: predictions of known classes
     fp: Ranked
 
 
@@ -4708,10 +4578,10 @@ _NO_ROWS = np.zeros(0, np.int64)
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
 
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
+    pairs: Pairs  # ranked by their IoU
+    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
+    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
+    above: np.ndarray  # whether it is more than 1/10
 
     def take(self, which: np.ndarray) -> FalseOverlaps:
         """Some of the pairs, by a mask or by their places."""
@@ -4894,10 +4764,20 @@ def share_of(side: str, fate: str) -> str:
 # The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
 
 PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
+_ONLY: dict[str, tuple[tuple[str, Any, str], ...]] = {  # by protocol, options with one value, and why
+    "ow-dln": (
+        ("previously_known", None, "mAP is of protocol='owod'"),
+        ("average_precision", "all", "mAP is of protocol='owod'"),
+    ),
+    "owod": (
+        ("matching", None, "protocol='owod' matches as Pascal VOC"),
+        ("count_background", False, "protocol='owod' always counts them"),
+    ),
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Rules):
+class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes."""
 
     name = "openset_detection"
@@ -4905,8 +4785,20 @@ class OpenSetDetection(Rules):
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
     configs = {name: {"protocol": name} for name in PROTOCOLS}
-    selecting = Rules.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
+    selecting = Metric.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
 
+    known_classes: Sequence[int] | None = None
+    unknown_class_id: int = UNKNOWN_CLASS_ID
+    iou_threshold: float = 0.5
+    conf_threshold: float = 0.0
+    count_background: bool = False
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
+    plus_one: bool = False
+    unknown_below: float | None = None
+    average_precision: str = "all"
     per_class: bool = False
     per_image: bool = False
     conf_list: Sequence[float] | None = None
@@ -4916,8 +4808,23 @@ class OpenSetDetection(Rules):
     box_format: str = "xyxy"
 
     def __post_init__(self) -> None:
-        """Check each option."""
+        """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
+        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
+        if self.known_classes is not None:
+            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        if self.previously_known is not None:
+            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
+        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
+        self.count_background = as_bool(self.count_background, "count_background")
+        self.plus_one = as_bool(self.plus_one, "plus_one")
+        if self.matching is not None:
+            self.matching = as_choice(self.matching, "matching", MATCHINGS)
+        if self.unknown_below is not None:
+            self.unknown_below = as_real(self.unknown_below, "unknown_below")
+        if self.recall_level is not None:
+            self.recall_level = as_fraction(self.recall_level, "recall_level")
         self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
         self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
         self.budget = as_choice(self.budget, "budget", BUDGETS)
@@ -4932,6 +4839,20 @@ class OpenSetDetection(Rules):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(self.budget_sizes)) < len(self.budget_sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {self.budget_sizes}")
+
+    def check_together(self) -> None:
+        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
+        for name, expected, reason in _ONLY[self.protocol]:
+            value = getattr(self, name)
+            if value != expected:
+                raise ValueError(f"{name}: expected {expected!r}, since {reason}, got {value!r}")
+        if self.known_classes is None:
+            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
+        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
+        if unknown_id in known:
+            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
+        if previous is not None and not set(previous) < set(known):
+            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
 
     def reduce(self, predictions: Any, references: Any) -> DetectionState:
         """Check the boxes of a batch of images and lay them out in two tables."""

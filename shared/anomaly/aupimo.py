@@ -39,18 +39,15 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 class PimoPixels(NamedTuple):
     """The pixels that AUPIMO is computed from.
 
-    normal: (P,) the pixels of normal images, image by image
     normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
-    anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    anomalous_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
-    normal: Array
+    normal: Array  # (P,) the pixels of normal images, image by image
     normal_images: np.ndarray
     sizes: np.ndarray
     weights: np.ndarray
-    anomalous: Array
-    anomalous_images: np.ndarray
+    anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
+    anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray
 
 

@@ -93,20 +93,13 @@ def _words(group: str) -> str:
 
 
 class ImageRows(NamedTuple):
-    """Rows of equal images, or of equal samples of several images.
+    """Rows of equal images, or of equal samples of several images."""
 
-    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
-    counts: (R,) how many images, or samples, each row stands for
-    of_images: (N,) the row of each image
-    first: (N,) booleans, whether an image is the first of its sample
-    standing: (N,) booleans, whether an image is of the sample that stands for its row in a resample
-    """
-
-    strata: np.ndarray
-    counts: np.ndarray
-    of_images: np.ndarray
-    first: np.ndarray
-    standing: np.ndarray
+    strata: np.ndarray  # (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: np.ndarray  # (R,) how many images, or samples, each row stands for
+    of_images: np.ndarray  # (N,) the row of each image
+    first: np.ndarray  # (N,) booleans, whether an image is the first of its sample
+    standing: np.ndarray  # (N,) booleans, whether an image is of the sample that stands for its row in a resample
 
 
 def image_rows(state: Mapping[str, Any]) -> ImageRows:

@@ -58,22 +58,17 @@ _SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in fl
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels.
 
-    image_scores: (N,) higher is more anomalous
-    image_labels: (N,) whether the image is anomalous
-    image_reduction: how image scores were computed from maps, as a text
-    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
     regions: "labels" if masks held the numbers of regions; absent if regions are connected components
-    samples: (N,) the id of the sample that each image shows; absent if there are none
     """
 
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
+    image_scores: Array  # (N,) higher is more anomalous
+    image_labels: Array  # (N,) whether the image is anomalous
+    image_reduction: np.ndarray  # how image scores were computed from maps, as a text
+    significant_bits: NotRequired[np.ndarray]  # the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]  # (N,) the id of the sample that each image shows; absent if there are none
 
 
 def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:

@@ -230,24 +230,15 @@ TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
 class TopkState(TypedDict):
-    """The true classes and their ranks.
+    """The true classes and their ranks."""
 
-    above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
-    tied: (N,) other classes that tie with it
-    correct: (N,) whether the argmax is right; for ids, whether the class is in the row
-    classes: (N,) the true class; −1 for an unknown sample
-    predictions_width: C scores, or K ids
-    predictions_are_scores: whether the rows are scores rather than ids
-    counts: (N,) how many samples each entry stands for; absent, one each
-    """
-
-    above: Array
-    tied: Array
-    correct: Array
-    classes: Array
-    predictions_width: np.ndarray
-    predictions_are_scores: np.ndarray
-    counts: NotRequired[Array]
+    above: Array  # (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
+    tied: Array  # (N,) other classes that tie with it
+    correct: Array  # (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: Array  # (N,) the true class; −1 for an unknown sample
+    predictions_width: np.ndarray  # C scores, or K ids
+    predictions_are_scores: np.ndarray  # whether the rows are scores rather than ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:

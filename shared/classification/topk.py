@@ -212,11 +212,10 @@ def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, o
 class ClassRatios(NamedTuple):
     """Rates of classes as fractions.
 
-    classes, counts: the ids that occur, ascending, and how many samples each has
     ratios: for each key, and each class, counts and totals; its rate is the sum of their ratios
     """
 
-    classes: list[int]
+    classes: list[int]  # with counts: the ids that occur, ascending, and how many samples each has
     counts: list[int]
     ratios: dict[str, list[list[tuple[int, int]]]]
 

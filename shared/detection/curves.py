@@ -131,14 +131,10 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedClass:
-    """The predictions of a class.
+    """The predictions of a class."""
 
-    confidence: (n,) of each, ascending
-    tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
-    """
-
-    confidence: np.ndarray
-    tags: np.ndarray
+    confidence: np.ndarray  # (n,) of each, ascending
+    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
 
     @cached_property
     def _right(self) -> tuple[np.ndarray, np.ndarray]:
@@ -243,44 +239,21 @@ def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
     return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
 
 
-def _tags(outcomes: Outcomes) -> np.ndarray:
-    """Tags of the predictions, without the flag of unknown objects."""
-    boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = tag_type(boxes)
-    loop = worth_compiling(write_tags, len(outcome), outcome)
-    if loop is None:
-        images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
-    tags = np.empty(len(outcome), dtype)
-    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
-    return tags
-
-
-def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
-    """Write the image of each prediction and the flags of its outcome."""
-    for i in range(outcome.size):
-        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
-
-
 @dataclass(frozen=True)
 class RankedClasses:
-    """Ranked predictions and objects, class by class.
+    """Ranked predictions and objects, class by class."""
 
-    outcomes: of the predictions, and their boxes, which list the classes
-    ranked: the predictions of each class
-    objects: those that count
-    average_precision: computed for each class
-    """
-
-    outcomes: Outcomes
-    ranked: list[RankedClass]
-    objects: ClassObjects
-    average_precision: AveragePrecision
+    outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
+    ranked: list[RankedClass]  # the predictions of each class
+    objects: ClassObjects  # those that count
+    average_precision: AveragePrecision  # computed for each class
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes, tags = outcomes.boxes, _tags(outcomes)
+        boxes = outcomes.boxes
+        tags: np.ndarray = boxes.image.astype(tag_type(boxes))
+        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)

@@ -80,18 +80,12 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 
 class FalseOverlaps(NamedTuple):
-    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
 
-    pairs: ranked by their IoU
-    same: whether the prediction says the object's class; all unknown objects are of one
-    reached: whether the IoU reaches the threshold of the rules
-    above: whether it is more than 1/10
-    """
-
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
+    pairs: Pairs  # ranked by their IoU
+    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
+    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
+    above: np.ndarray  # whether it is more than 1/10
 
     def take(self, which: np.ndarray) -> FalseOverlaps:
         """Some of the pairs, by a mask or by their places."""

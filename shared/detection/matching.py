@@ -38,7 +38,6 @@ from .outcomes import (
     TP_KNOWN,
     TP_UNKNOWN,
     Outcomes,
-    Rules,
     SelectedBoxes,
 )
 from .overlap import Overlaps, Pairs, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
@@ -52,7 +51,7 @@ def match_boxes(
     references: Any,
     num_predictions: Any,
     num_references: Any,
-    iou_threshold: float = Rules.iou_threshold,
+    iou_threshold: float = 0.5,
     *,
     matching: str = BY_IOU,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -197,7 +196,9 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    pairs_matched = match_pairs(
+        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
+    )
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 

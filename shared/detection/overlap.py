@@ -199,18 +199,12 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 
 
 class Overlaps(NamedTuple):
-    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
+    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
-    pairs: with their IoU in float64
-    images: (P,) the image of each
-    error: a bound on the error of their IoUs
-    corners: those of predictions and of objects, exactly
-    """
-
-    pairs: Pairs
-    images: np.ndarray
-    error: float
-    corners: tuple[Corners, Corners]
+    pairs: Pairs  # with their IoU in float64
+    images: np.ndarray  # (P,) the image of each
+    error: float  # a bound on the error of their IoUs
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
         """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written.

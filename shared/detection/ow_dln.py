@@ -13,7 +13,7 @@ import numpy as np
 from ..metric.results import Rate, Results
 from .matching import one_to_one_outcomes
 from .outcomes import (
-    BY_IOU,
+    BY_CONFIDENCE,
     FP_UNKNOWN,
     TP_UNKNOWN,
     Correction,
@@ -106,7 +106,7 @@ class OwDln:
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.one_to_one == BY_IOU:
+        if self.outcomes.boxes.rules.matching != BY_CONFIDENCE:
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"

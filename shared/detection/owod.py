@@ -178,15 +178,11 @@ class Owod:
 
 
 class UnknownCalledKnown(NamedTuple):
-    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects."""
 
-    rows, objects: in the two tables, each once
-    confidence: for each of the objects, the highest among its predictions
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # with objects: in the two tables, each once
     objects: np.ndarray
-    confidence: np.ndarray
+    confidence: np.ndarray  # for each of the objects, the highest among its predictions
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
@@ -220,16 +216,11 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 class ClosedSet(NamedTuple):
-    """The two sets that WI compares: the images without an unknown object, and all images.
+    """The two sets that WI compares: the images without an unknown object, and all images."""
 
-    known_only: (N,) whether an image has no unknown object, ignored ones included
-    objects: (N,) known objects that count
-    tp, fp: predictions of known classes
-    """
-
-    known_only: np.ndarray
-    objects: np.ndarray
-    tp: Ranked
+    known_only: np.ndarray  # (N,) whether an image has no unknown object, ignored ones included
+    objects: np.ndarray  # (N,) known objects that count
+    tp: Ranked  # with fp: predictions of known classes
     fp: Ranked
 
 

@@ -33,31 +33,24 @@ Label = int | str  # of a side: a label, or REST
 
 
 class OODState(TypedDict):
-    """Scores with their labels.
+    """Scores with their labels."""
 
-    scores: (N,) higher is more OOD
-    labels: (N,) in_value, out_value or ignore_value
-    counts: (N,) how many samples each entry stands for; absent, one each
-    significant_bits: how many of a score's were kept; absent where all were
-    """
-
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
+    scores: Array  # (N,) higher is more OOD
+    labels: Array  # (N,) in_value, out_value or ignore_value
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
+    significant_bits: NotRequired[np.ndarray]  # how many of a score's were kept; absent where all were
 
 
 class StateOptions(NamedTuple):
     """The options that shape a state, checked.
 
     inside, out, ignored: labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"
-    bits: the number of significant bits kept of each score; None keeps all
     """
 
     inside: Label
     out: Label
     ignored: int | None
-    bits: int | None
+    bits: int | None  # the number of significant bits kept of each score; None keeps all
 
 
 def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:

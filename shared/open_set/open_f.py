@@ -246,12 +246,9 @@ def _at_places(average: Average, places: Array) -> Sweep:
 
 
 class Average(ABC):
-    """A score after each sample, in ascending order, that is computed from two sums.
+    """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: by how much of each a swept value may be off, twice
-    """
-
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -271,14 +268,13 @@ class MacroF(Average):
     """F after each sample, of the precision and recall averaged over C classes.
 
     outcomes, totals, occurring, sizes: as of `macro_sweep`
-    num_classes: C
     """
 
     outcomes: Array
     totals: Array
     occurring: int
     sizes: Array | None
-    num_classes: int
+    num_classes: int  # C
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -318,17 +314,13 @@ class MacroF(Average):
 
 @dataclass(eq=False)
 class MicroF(Average):
-    """F after each sample, of pooled counts: 2·hits/(accepted + known).
-
-    correct, sizes: as of `micro_sweep`
-    known: the number of known samples
-    """
+    """F after each sample, of pooled counts: 2·hits/(accepted + known)."""
 
     rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
-    correct: Array
+    correct: Array  # with sizes: as of `micro_sweep`
     sizes: Array | None
-    known: int
+    known: int  # the number of known samples
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
@@ -353,16 +345,11 @@ class MicroF(Average):
 
 @dataclass(eq=False)
 class Hos(Average):
-    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples.
+    """HOS after each sample: the harmonic mean of the known classes' mean recall and of that of unknown samples."""
 
-    scores: (N,) ascending
-    known: the known classes
-    unknown: the unknown samples, at least one
-    """
-
-    scores: Array
-    known: MacroF
-    unknown: Side
+    scores: Array  # (N,) ascending
+    known: MacroF  # the known classes
+    unknown: Side  # the unknown samples, at least one
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""

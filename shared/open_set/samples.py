@@ -99,22 +99,16 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples.
 
-    predicted: (N,) predicted classes
-    classes: (N,) true classes, −1 for unknown
-    scores: (N,) open-set scores, higher is more unknown
-    predictions_width: the number of classes with scores; 0 if the predictions were class ids
-    counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
-    significant_bits: how many bits of a score were kept; absent if all were
     """
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
