@@ -2526,6 +2526,32 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 # Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
@@ -2984,6 +3010,42 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 # Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
@@ -3072,68 +3134,6 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
-
-
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
 
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
@@ -3847,8 +3847,8 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-# ---- open_set/decisions.py -------------------------------------------------------------------------------------------
-# Numbers of the decision among K + 1 classes: a sample is called its predicted class if its score ≤ t, else unknown.
+# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 class Decisions:
     """Decisions on the samples of a state, at any threshold."""
@@ -3902,9 +3902,6 @@ class Decisions:
 def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[tuple[int, int]]:
     return [*zip(counts.tolist(), totals.tolist())]
 
-
-# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
-# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """The outcome of each sample at a threshold: see `sample_table`."""

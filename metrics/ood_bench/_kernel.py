@@ -4126,8 +4126,8 @@ def _sampled_measure(name: str) -> Measure:
     return Measure(measure, rate in ("tpr", "tnr"))
 
 
-# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
-# The state of an out-of-distribution benchmark: scores with their labels, and its two sides.
+# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
+# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4268,9 +4268,6 @@ def _check_labels(labels: Array, options: StateOptions) -> None:
         expected = " or ".join(f"{value} ({name})" for name, value in names.items() if value is not None)
         raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
 
-
-# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
-# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
 
 POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 Name = str | Callable[..., Any]  # of a metric

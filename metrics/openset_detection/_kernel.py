@@ -4249,8 +4249,16 @@ class CountedClasses:
         return tp, predicted
 
 
-# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
-# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
+    return max(1, math.ceil(as_written(share) * total))
+
+
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
+# The two protocols of open-set detection: OW-DLN's evaluation guide, and OWOD as papers report it.
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
@@ -4324,17 +4332,6 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     rates = openset_detection_rates(dict.fromkeys(columns, 0))
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
-    return max(1, math.ceil(as_written(share) * total))
-
-
-# ---- detection/owod.py -----------------------------------------------------------------------------------------------
-# Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact (WI), matched as in Pascal VOC.
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays.arrays import State
 from ..arrays.checks import as_bool, as_choice, as_fractions, as_int, as_real, plain_value
-from ..metric.groups import GROUPS, Parts
+from ..metric.groups import Parts
 from ..metric.metric import Metric
 from ..metric.prepared import MissingClassError, Prepared
 from ..metric.results import Results, check_thresholds_exist
@@ -20,16 +20,21 @@ from ..ranking.operating_points import RATES, parse_point
 from ..ranking.quantities import check_bits, cut
 from .aupimo import PimoRates
 from .components import ComponentRule, component_columns
-from .images import (
+from .maps import (
+    HIGHEST_VOID,
+    LEVELS,
+    LOWEST_VOID,
+    SCORES_OF_PIXELS,
+    AnomalyState,
     ImageRows,
     as_sample_ids,
-    check_groups_of_rows,
     check_one_group,
+    checked_state,
+    image_columns,
     image_contents,
     image_rows,
     per_image_table,
 )
-from .maps import HIGHEST_VOID, LEVELS, LOWEST_VOID, SCORES_OF_PIXELS, AnomalyState, checked_state, image_columns
 from .masks import checked_images
 from .rates import ComponentRates, ImageRates, MapRates, PixelRates, SampleRates
 from .regions import pixels_by_region, saturated_pixels
@@ -211,15 +216,10 @@ class AnomalySuite(Metric):
                 parts["components"] = partial(ComponentRates, state)
         return parts
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        parts = super()._reduced(columns)
-        if GROUPS in columns and "samples" in columns:
-            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
-        return parts
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
-        check_one_group(states)
+        if len(states) > 1:
+            check_one_group(states)
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:

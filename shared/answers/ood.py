@@ -10,8 +10,7 @@ import numpy as np
 
 from ..metric.groups import GROUPS
 from ..ood.measures import has_threshold
-from ..ood.ood_bench import OODBench
-from ..ood.sides import StateOptions, is_ood, ood_sides, state_options
+from ..ood.ood_bench import OODBench, StateOptions, is_ood, ood_sides, state_options
 from ..ranking.counts import Side
 from ..ranking.operating_points import parse_point
 from ..ranking.roc import roc_curve

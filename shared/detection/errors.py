@@ -32,8 +32,7 @@ from .outcomes import (
     tally,
 )
 from .overlap import Overlaps, Pairs
-from .ow_dln import OwDln
-from .owod import Owod
+from .protocols import OwDln, Owod
 
 NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
 FALSE_POSITIVES = (

@@ -25,8 +25,7 @@ from .curves import AVERAGE_PRECISIONS
 from .errors import NEARBY, Errors
 from .matching import RECALL_IOUS
 from .outcomes import MATCHINGS, select_boxes, tally
-from .ow_dln import OwDln
-from .owod import Owod
+from .protocols import OwDln, Owod
 
 PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
 _ONLY: dict[str, tuple[tuple[str, Any, str], ...]] = {  # by protocol, options with one value, and why
