@@ -22,7 +22,7 @@ import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -5099,9 +5099,9 @@ class AnomalySuite(Metric):
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
         if self.image_threshold is not None:
-            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
+            self.image_threshold = as_real(self.image_threshold, "image_threshold")
         if self.pixel_threshold is not None:
-            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
+            self.pixel_threshold = as_real(self.pixel_threshold, "pixel_threshold")
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -5300,14 +5300,6 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
     if len(bounds) != 2 or bounds[0] >= bounds[1]:
         raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
     return bounds[0], bounds[1]
-
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
 
 
 def check_reduction(image_reduction: Any) -> str | int:

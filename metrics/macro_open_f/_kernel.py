@@ -29,7 +29,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
@@ -998,8 +998,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1079,29 +1077,10 @@ def _take(
                 pending.clear()
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -3142,7 +3121,6 @@ def sample_table(
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -3258,22 +3236,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -3308,19 +3275,12 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id."""
-    number = check_classes(state, num_classes)
-    if number is not None:
-        return number
-    xp = array_namespace(state["classes"])
-    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
-
-
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it."""
     total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
+    if total is None:
+        xp = array_namespace(state["classes"])
+        return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
     return total
 
 
@@ -3571,20 +3531,16 @@ def macro_samples(
 ) -> tuple[Array, MacroF]:
     """Scores in ascending order, and macro F after each."""
     xp = array_namespace(predicted)
-    predicted = xp.astype(predicted, xp.int64, copy=False)
-    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+    predicted, number = xp.astype(predicted, xp.int64, copy=False), num_classes
+    if num_classes > predicted.shape[0]:  # counts are kept for classes that occur only
         check_ids(predicted, classes, num_classes)
-        known, distinct = classes[classes >= 0], distinct_values(predicted)
-        occurring = distinct_values(known).shape[0]
-        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
-        among = _is_among(distinct, known)
-        of_known = None if counts is None else counts[classes >= 0][among]
-        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
-    else:
-        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
-        occurring = int(xp.count_nonzero(totals))
+        known = classes >= 0
+        distinct = distinct_values(xp.concat([predicted, xp.astype(classes[known], xp.int64)]))
+        predicted, number = xp.searchsorted(distinct, predicted), distinct.shape[0]
+        classes = xp.where(known, xp.searchsorted(distinct, xp.astype(classes, xp.int64)), -1)
+    outcomes, totals = counted_outcomes(predicted, classes, number, counts)
     ordered, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return ordered, MacroF(outcomes, totals, occurring, sizes, num_classes)
+    return ordered, MacroF(outcomes, totals, int(xp.count_nonzero(totals)), sizes, num_classes)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -3593,17 +3549,6 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _index_of(distinct: Array, ids: Array) -> Array:
-    """The place of each id in ascending distinct ids, which include all of them."""
-    return array_namespace(ids).searchsorted(distinct, ids)
-
-
-def _is_among(distinct: Array, ids: Array) -> Array:
-    """Flag the ids that are among ascending distinct ids."""
-    xp = array_namespace(ids)
-    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:

@@ -28,7 +28,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce, wraps
 from importlib import import_module
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from numbers import Integral, Real
 from operator import is_, or_
 from pathlib import Path
@@ -990,8 +990,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1071,29 +1069,10 @@ def _take(
                 pending.clear()
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -3081,7 +3060,6 @@ def sample_table(
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -3197,22 +3175,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -3245,12 +3212,14 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
     return num_classes
 
 
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it."""
+def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
+    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id."""
     total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
+    if total is None:
+        xp = array_namespace(state["classes"])
+        return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
     return total
 
 
@@ -3543,7 +3512,7 @@ class MicroOpenF(OpenF):
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """As of `OpenF`, with class ids checked."""
-        check_classes(state, self.num_classes)
+        count_classes(state, self.num_classes)
         return super().prepare(state)
 
     def best(self, state: OpenSetState) -> BestF:

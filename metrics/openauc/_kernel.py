@@ -1030,8 +1030,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1111,29 +1109,10 @@ def _take(
                 pending.clear()
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -3657,7 +3636,6 @@ def sample_table(
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 SIDES_OF_XCURVE = frozenset(
@@ -3770,22 +3748,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:

@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce, wraps
@@ -3466,6 +3466,7 @@ COUNTED = range(BACKGROUND)  # the outcomes that are counted
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 _FEW = 1 << 10  # ids of classes
+NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
 
@@ -3510,13 +3511,16 @@ class Outcomes(NamedTuple):
     matched: np.ndarray
 
 
-class Correction(NamedTuple):
-    """Changes of outcomes by correcting errors."""
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
+def corrected(
+    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
+) -> Outcomes:
+    """The outcomes after errors are corrected."""
+    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
+    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
+    outcome[going] = LEFT_OUT_CLASS
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
+    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -3638,15 +3642,10 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
-    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
-    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
-    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
-    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
-    return {
-        "TP_unknown": np.bincount(coming, minlength=size),
-        "total_unknown": -np.bincount(leaving, minlength=size),
-    }
+def unknown_by_image(outcomes: Outcomes) -> CountColumns:
+    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
+    columns = counts_by_image(outcomes)
+    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -3998,7 +3997,9 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     tp, fp = _where_tp_rises(tp, fp)
     if not num_objects or not len(tp):
         return 0, 1
-    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+    gained = tp.copy()
+    gained[1:] -= tp[:-1]
+    return sum_of_shares(gained, _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
 def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
@@ -4052,23 +4053,14 @@ class RankedClass:
     tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
 
     @cached_property
-    def _right(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_RIGHT)
-
-    @cached_property
-    def _wrong(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_WRONG)
-
-    def _having(self, flag: int) -> tuple[np.ndarray, np.ndarray]:
-        """The confidences of the predictions with a flag, ascending, and their images."""
-        places = np.flatnonzero(self.tags & flag)
-        return self.confidence[places], self.tags[places] >> _FLAG_BITS
+    def _num_right(self) -> int:
+        return int(np.count_nonzero(self.tags & _RIGHT))
 
     def curve(self, counts: np.ndarray) -> Curve:
         """The curve where each image occurs `counts` times."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            points = np.empty((3, len(self._right[0]) + 2), np.int64)
+            points = np.empty((3, self._num_right + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
@@ -4079,20 +4071,9 @@ class RankedClass:
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
-        return _reaching(self._right[0], thresholds), _reaching(self._wrong[0], thresholds)
-
-    def fp_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Running sums of the false positives, from the most confident on; the first is 0."""
-        return _running(counts[self._wrong[1][::-1]])
-
-    def corrected(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> CorrectedClass:
-        """The class with more true positives and without some false positives."""
-        right, images = map(np.append, self._right, taking)
-        order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
-        right = right[order]
-        lowest = np.unique(right)[::-1]
-        tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
-        return CorrectedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
+        sides = (self.confidence[self.tags & flag != 0] for flag in (_RIGHT, _WRONG))
+        tp, fp = (len(side) - np.searchsorted(side, thresholds) for side in sides)
+        return tp, fp
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -4113,38 +4094,6 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-class CorrectedClass(NamedTuple):
-    """Changes of a class after corrections, counted at its true positives, which suffices for its AP."""
-
-    tp_image: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-    gone_image: np.ndarray
-    gone: np.ndarray
-
-    def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the running sums of false positives before them."""
-        tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
-        return tp, fp_sums[self.fp] - gone
-
-
-def _reaching(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """How many numbers reach each threshold."""
-    return len(ascending) - np.searchsorted(ascending, thresholds)
-
-
-def _running(numbers: np.ndarray) -> np.ndarray:
-    """Running sums of numbers; the first is 0."""
-    sums = np.zeros(len(numbers) + 1, np.int64)
-    np.cumsum(numbers, out=sums[1:])
-    return sums
-
-
-def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
-    """The type of a tag, which holds an image and flags."""
-    return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class."""
@@ -4158,27 +4107,11 @@ class RankedClasses:
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
         boxes = outcomes.boxes
-        tags: np.ndarray = boxes.image.astype(tag_type(boxes))
+        tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
         tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
-
-    def corrected(self, correction: Correction) -> CorrectedClasses:
-        """Changes of the classes by correcting errors."""
-        boxes = self.outcomes.boxes
-
-        def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-            images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
-            return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
-
-        taking = by_class(correction.taking, boxes.object_rows[correction.objects])
-        going = by_class(correction.going, boxes.rows[correction.going])
-        sides = enumerate(zip(taking, going))
-        changed = {row: self.ranked[row].corrected(*both) for row, both in sides if any(len(one) for one, _ in both)}
-        leaving = correction.leaving
-        left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
-        return CorrectedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
@@ -4193,14 +4126,7 @@ class RankedClasses:
         threads = threads_for(_WORK * sum(work) // len(work))
         points = each_in_threads(counted, classes, work, threads) if threads > 1 else [*map(counted, classes)]
         curves, aps = zip(*points)
-        return CountedClasses(self, counts, [*curves], objects, [*aps])
-
-
-class CorrectedClasses(NamedTuple):
-    """Changes by correcting errors: of some classes, and of the objects that no longer count."""
-
-    changed: dict[int, CorrectedClass]
-    leaving: ClassObjects
+        return CountedClasses(self, [*curves], objects, [*aps])
 
 
 @dataclass(frozen=True)
@@ -4208,27 +4134,9 @@ class CountedClasses:
     """A curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
-    counts: np.ndarray
     curves: list[Curve]
     objects: list[int]
     aps: list[Ratio]
-
-    @cached_property
-    def _fp_sums(self) -> list[np.ndarray]:
-        return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
-
-    def after(self, corrected: CorrectedClasses) -> CountedClasses:
-        """The classes after errors are corrected; curves stay as they were."""
-        objects, aps = (np.asarray(self.objects) - corrected.leaving.number(self.counts)).tolist(), [*self.aps]
-        for row, number in enumerate(objects):
-            if row in corrected.changed:
-                points = corrected.changed[row].points(self._fp_sums[row], self.counts)
-            elif number != self.objects[row]:
-                points = self.curves[row].tp, self.curves[row].fp
-            else:
-                continue
-            aps[row] = self.classes.average_precision(*points, number)
-        return replace(self, objects=objects, aps=aps)
 
     def mean_ap(self, rows: Sequence[int]) -> float:
         """The mean AP of those of some classes that have objects; 0.0 if none has."""
@@ -4283,7 +4191,7 @@ class OwDln:
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
-        self._corrections: dict[str, CountColumns] = {}  # by error, changes of counts
+        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
@@ -4293,14 +4201,13 @@ class OwDln:
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
         for error, columns in self._corrections.items():
-            more = in_total(columns, counts)
-            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            after = ratio(*in_total(columns, counts).values())
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gain of U-Recall from correcting an error."""
-        self._corrections[error] = unknown_by_image(self.outcomes.boxes, correction)
+        self._corrections[error] = unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -4360,7 +4267,7 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -4378,8 +4285,8 @@ class Owod:
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (corrected, columns) in self._corrections.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
+            for name, value in after.items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
@@ -4403,10 +4310,10 @@ class Owod:
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        columns = unknown_by_image(self.outcomes.boxes, correction)
-        self._corrections[error] = self._classes.corrected(correction), columns
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
@@ -4569,7 +4476,6 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
-_NO_ROWS = np.zeros(0, np.int64)
 
 
 class FalseOverlaps(NamedTuple):
@@ -4649,7 +4555,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `correction_of`."""
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `corrected`."""
 
     def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
         outcomes = matched.outcomes
@@ -4667,14 +4573,12 @@ class Errors:
         }
         ranked = np.argsort(self.kinds, kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = matched_objects(outcomes)
+        is_matched = np.zeros(len(boxes.references), dtype=bool)
+        is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            has_target = place < DUPLICATE
-            if has_target:
-                matched.correct(kind, correction_of(boxes, is_matched, going, self.about))
-            else:
-                matched.correct(kind, Correction(going, _NO_ROWS, _NO_ROWS, _NO_ROWS))
-        matched.correct(MISSED, Correction(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.flatnonzero(is_missed)))
+            taking = taking_of(boxes, is_matched, going, self.about) if place < DUPLICATE else NO_ROWS
+            matched.correct(kind, corrected(outcomes, going, taking, self.about[taking], NO_ROWS))
+        matched.correct(MISSED, corrected(outcomes, NO_ROWS, NO_ROWS, NO_ROWS, np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -4727,22 +4631,14 @@ class Errors:
         return {name: column.tolist() for name, column in rows.items()}
 
 
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
-
-
-def correction_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Correction:
-    """Correct some false positives."""
+def taking_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The rows of the false positives that become true positives of their targets if they are corrected."""
     taking = going[target[going] >= 0]
     taking = taking[~is_matched[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Correction(going, taking, target[taking], _NO_ROWS)
+    return taking[first_of_each(target[taking])]
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:

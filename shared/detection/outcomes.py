@@ -30,6 +30,7 @@ COUNTED = range(BACKGROUND)  # the outcomes that are counted
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 _FEW = 1 << 10  # ids of classes
+NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
 
@@ -85,19 +86,21 @@ class Outcomes(NamedTuple):
     matched: np.ndarray
 
 
-class Correction(NamedTuple):
-    """Changes of outcomes by correcting errors.
+def corrected(
+    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
+) -> Outcomes:
+    """The outcomes after errors are corrected.
 
-    going: rows of the predictions that are no longer false positives
-    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
-        right class, and of the objects that they take
-    leaving: rows of the objects that no longer count
+    Parameters: going, rows of the predictions that are no longer false positives; taking and objects, rows of those
+    among them that become true positives instead, at their own confidence and with the right class, and of the objects
+    that they take; leaving, rows of the objects that no longer count.
     """
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
+    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
+    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
+    outcome[going] = LEFT_OUT_CLASS
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
+    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -243,15 +246,10 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
-    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
-    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
-    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
-    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
-    return {
-        "TP_unknown": np.bincount(coming, minlength=size),
-        "total_unknown": -np.bincount(leaving, minlength=size),
-    }
+def unknown_by_image(outcomes: Outcomes) -> CountColumns:
+    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
+    columns = counts_by_image(outcomes)
+    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:

@@ -20,15 +20,15 @@ import numpy as np
 
 from ..metric.results import Count, Rate, Results
 from ..ranking.quantities import least_reaching
-from .curves import AVERAGE_PRECISIONS, CorrectedClasses, CountedClasses, RankedClasses
+from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
 from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
     BY_CONFIDENCE,
     FP_KNOWN,
     FP_UNKNOWN,
+    NO_ROWS,
     TP_KNOWN,
     TP_UNKNOWN,
-    Correction,
     CountColumns,
     Outcomes,
     Ranked,
@@ -90,7 +90,7 @@ class OwDln:
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
-        self._corrections: dict[str, CountColumns] = {}  # by error, changes of counts
+        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
@@ -100,14 +100,13 @@ class OwDln:
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
         for error, columns in self._corrections.items():
-            more = in_total(columns, counts)
-            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            after = ratio(*in_total(columns, counts).values())
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gain of U-Recall from correcting an error."""
-        self._corrections[error] = unknown_by_image(self.outcomes.boxes, correction)
+        self._corrections[error] = unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -193,7 +192,7 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -211,8 +210,8 @@ class Owod:
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (corrected, columns) in self._corrections.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
+            for name, value in after.items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
@@ -236,10 +235,10 @@ class Owod:
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        columns = unknown_by_image(self.outcomes.boxes, correction)
-        self._corrections[error] = self._classes.corrected(correction), columns
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""

@@ -31,7 +31,6 @@ from .samples import (
     OpenSetState,
     as_open_set_state,
     check_applied,
-    check_classes,
     check_thresholds,
     count_classes,
     open_set_state,
@@ -278,7 +277,7 @@ class MicroOpenF(OpenF):
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """As of `OpenF`, with class ids checked."""
-        check_classes(state, self.num_classes)
+        count_classes(state, self.num_classes)
         return super().prepare(state)
 
     def best(self, state: OpenSetState) -> BestF:
