@@ -2677,10 +2677,10 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
-    if any(key not in image for key in keys):
+    if {*keys} - image.keys():
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
     columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
-    if len({len(column) for column in columns}) > 1:
+    if len({*map(len, columns)}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)
@@ -3334,7 +3334,7 @@ class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
     pairs: Pairs  # with their IoU in float64
-    images: np.ndarray  # (P,) the image of each
+    images: np.ndarray  # (n,) the image of each prediction
     error: float  # a bound on the error of their IoUs
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -3354,18 +3354,13 @@ class Overlaps(NamedTuple):
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
-        if which.dtype == bool:
-            if which.all():
-                return self
-            which = np.flatnonzero(which)
-        return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
+        return self._replace(pairs=self.pairs.take(which))
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
-        pairs = some.pairs._replace(ious=ious)
-        return Overlaps(pairs, some.images, self.error, self.corners).take(signs >= 0).ranked()
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -3398,7 +3393,7 @@ def overlaps(
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions)[pairs.rows], error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
 
 
 def _pairs_of_lost(
@@ -3433,8 +3428,8 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[some]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
+    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]

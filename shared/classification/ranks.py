@@ -1,13 +1,8 @@
 """The rank of the true class: the numbers of other classes that score above it and that tie with it.
 
-One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
-numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
-partial sorting of each row takes (see arrays/threads.py).
-
-Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
-
-Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-once; the true class itself is kept for means over the classes.
+One pass over the scores counts both for every sample, and nothing is sorted: in a compiled loop for large matrices where
+numba is installed, else in blocks of rows that fit the cache. Every top-k quantity follows from these two numbers, for
+every k at once; the true class itself is kept for means over the classes.
 """
 
 from __future__ import annotations

@@ -257,10 +257,10 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
-    if any(key not in image for key in keys):
+    if {*keys} - image.keys():
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
     columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
-    if len({len(column) for column in columns}) > 1:
+    if len({*map(len, columns)}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)

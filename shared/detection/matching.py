@@ -7,11 +7,7 @@ gives each the free object that it overlaps most.
 
 Pascal VOC's, class by class: a prediction points at the object of its class that it overlaps most, and matches no other
 object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
-the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
-threshold.
-
-COCO's, class by class at ten IoUs: pairs of boxes of one class, ranked by confidence and then IoU, are matched one to
-one at each IoU; predictions on ignored objects are left out.
+the TP.
 """
 
 from __future__ import annotations

@@ -147,12 +147,6 @@ class Measures(NamedTuple):
     of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]
 
-    def check_threshold(self, sides: Sides) -> None:
-        """Raise ValueError for a measure of decisions without a threshold."""
-        for name, measure in self.measures.items():
-            if measure.of_decisions:
-                sides.threshold_of(name)
-
     def need_threshold(self) -> bool:
         """Whether a metric is of the decisions score > threshold."""
         decisions = any(measure.of_decisions for measure in self.measures.values())

@@ -321,8 +321,7 @@ class OODBench(Metric):
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples; a threshold that does not exist is NaN."""
         sides, bits = Sides(out, inside, self.threshold, self.step), out.bits
-        measures, of_out, of_inside, _ = wanted = self.parsed
-        wanted.check_threshold(sides)
+        measures, of_out, of_inside, _ = self.parsed
         check_both_classes(out.total, inside.total)
         if bits is not None:
             of_out, of_inside = bounded(of_out, bits), bounded(of_inside, bits)
@@ -331,7 +330,8 @@ class OODBench(Metric):
         if of_inside:
             sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
         if bits is not None:
-            ends = {name: tuple(map(_plain, sides.values[name])) for name in measures if name in sides.values}
+            kept = {name: sides.values[name] for name in measures if name in sides.values}
+            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in kept.items()}
             if not ends:
                 raise ValueError(
                     "metrics: expected at least one that has an error bound, since scores were cut to "
@@ -341,11 +341,11 @@ class OODBench(Metric):
             return with_errors(rates, ends)
         rates = {}
         for name, measure in measures.items():
-            value = measure.of(sides)
-            threshold = None
+            value, threshold = measure.of(sides), None
             if self.thresholds and isinstance(value, BestValue):
                 threshold = exceeded_threshold(value.score, (out, inside))
-            rates[name] = Rate(_plain(value), measure.higher, measure.share, threshold=threshold)
+            value = float(value.value if isinstance(value, BestValue) else value)
+            rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)
         return rates
 
     def side_of(self, state: OODState) -> Array:
@@ -383,7 +383,3 @@ class OODBench(Metric):
         places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
         scores, unknown = scores[places], unknown[places]
         return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}
-
-
-def _plain(value: Any) -> float:
-    return float(value.value if isinstance(value, BestValue) else value)

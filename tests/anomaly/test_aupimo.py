@@ -76,13 +76,6 @@ def test_worked_examples(bounds: tuple[float, float], expected: float, transform
         assert value(np.concatenate([normal, maps]), MASKS, bounds) == (first + second) / 2
 
 
-def test_one_high_pixel_of_a_normal_image() -> None:
-    normal = NORMAL.copy()
-    normal[0, 0, 0] = 1e6
-    found = aupimo(ANOMALOUS[MASKS[2:] == 1], np.asarray([4, 3]), normal.ravel(), (0.1, 0.5))
-    assert [round(each, 6) for each in found] == [0.754394, 1.0]
-
-
 def drawn(seed: int, one_size: bool) -> tuple[Images, Images, Images, np.random.Generator]:
     rng = np.random.default_rng(seed)
     sizes = [(5, 8)] * 9 if one_size else [tuple(rng.integers(4, 9, 2).tolist()) for _ in range(9)]

@@ -105,31 +105,11 @@ def test_worked_examples(
     assert rates.ppv == pytest.approx(float(sum(map(Fraction, ppvs)) / len(ppvs)), rel=1e-15)
 
 
-def test_void_pixels_belong_to_nothing() -> None:
-    row = np.asarray([[1, 1, 0, 0, 2, 2, 0, 0, 0]])
-    found = matched(image((1, 9), (0, 0, 5)), row, image((1, 9), (0, 2, 3)))
-    assert ratios(found) == ([1, 1], [1, 1])
-    assert component_rates(found) == (1.0, 1.0, 1.0)
-
-
 def test_without_objects_or_predictions() -> None:
     nothing = np.zeros((4, 4), int)
     assert component_rates(matched(nothing == 1, nothing)) == (None, None, 0.0)
     assert component_rates(matched(nothing == 1, nothing + 1)) == (0.0, None, 0.0)
     assert component_rates(matched(nothing == 0, nothing)) == (None, 0.0, 0.0)
-
-
-def test_a_component_is_erased_before_it_is_cut() -> None:
-    objects = np.asarray([[1, 2, 2, 2, 0]])  # predicted 0–3: four pixels, three beside the void object
-    predicted = image((1, 5), (0, 0, 3))
-    assert ratios(matched(predicted, objects, min_predicted=4, min_object=2)) == ([1], [1])
-    assert ratios(matched(predicted, objects, min_predicted=5, min_object=2)) == ([0], [])
-
-
-def test_a_component_that_a_void_object_cuts_in_two_stays_one() -> None:
-    found = matched(image((1, 5), (0, 0, 4)), np.asarray([[0, 0, 1, 0, 0]]), min_object=2)
-    assert ratios(found) == ([], [0])
-    assert found.sizes.tolist() == [4]
 
 
 @settings(many)

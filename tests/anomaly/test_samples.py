@@ -24,13 +24,6 @@ def drawn(seed: int) -> tuple[dict[str, Any], np.random.Generator]:
     return {"predictions": maps, "references": masks, "samples": [f"S{i}" for i in ids.tolist()]}, rng
 
 
-def test_by_hand() -> None:
-    maps, masks = [[[0.3, 0.0]], [[0.7, 0.0]], [[0.4, 0.0]], [[0.5, 0.0]]], [[[1, 0]], [[0, 0]], [[0, 0]], [[0, 0]]]
-    found = AnomalySuite(levels="image").compute(predictions=maps, references=masks, samples=[0, 0, 1, 1])
-    assert (found["image_auroc"], found["sample_auroc"]) == (0.0, 1.0)
-    assert (found["sample_ap"], found["sample_f1_max"]) == (1.0, 1.0)
-
-
 @many
 @given(seed=seeds)
 def test_against_a_loop(seed: int) -> None:

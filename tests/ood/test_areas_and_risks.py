@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from tests import references
 from tests.checking import bench
 from tests.examples import seeds
 
@@ -131,21 +130,6 @@ def test_partial_areas_of_scikit_learn(limit: float) -> None:
             assert [*found.values()] == pytest.approx([theirs(other, one, max_fpr=limit)], rel=1e-12)
 
 
-def test_the_equal_error_rate_of_torchmetrics() -> None:
-    """Theirs is right where scores are fine and do not tie; with the scores of the hand-worked case it is not."""
-    torch, eer = pytest.importorskip("torch"), pytest.importorskip("torchmetrics.functional.classification").binary_eer
-    rng = np.random.default_rng(0)
-    labels = np.arange(4000) % 2
-    scores = 1 / (1 + np.exp(-rng.normal(labels)))
-    theirs = float(eer(torch.tensor(scores), torch.tensor(labels)))
-    assert [*om.OODBench(metrics="eer").compute(predictions=scores, references=labels).values()] == pytest.approx(
-        [theirs], abs=1e-3
-    )
-    few = torch.tensor([*POSITIVES, *NEGATIVES]), torch.tensor([1, 1, 1, 0, 0, 0, 0])
-    assert float(eer(*few)) == pytest.approx(0.2917, abs=1e-4)
-    assert float(eer(100 * few[0], few[1])) == pytest.approx(0.375, abs=1e-4)
-
-
 @pytest.mark.parametrize("fpr", [0.01, 0.1, 0.3])
 def test_identification_in_an_open_set(fpr: float) -> None:
     """TPIR at FPIR is ccr@fpr, of the negated highest similarity, and the most similar identity of the gallery."""
@@ -192,7 +176,3 @@ def test_which_class_is_positive() -> None:
     assert rates == {"tpr": 1.0, "fpr": point["fpr95tpr"]}
     table = om.OODBench(metrics="fpr95tpr", per_sample=True, positive="in").compute(**columns)["per_sample"]
     assert table["decision"] == ["known", "known", "known", "unknown"]
-
-
-def test_the_reference_of_the_equal_error_rate() -> None:
-    assert references.equal_error_rate(POSITIVES, NEGATIVES) == 1 / 4

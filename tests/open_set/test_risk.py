@@ -13,7 +13,7 @@ from hypothesis import given
 import openworld_metrics as om
 from openworld_metrics.open_set.risk import risk_names, risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
-from tests import cases, references
+from tests import references
 from tests.examples import seeds
 
 NAMES = ["aurc", "augrc", "risk@cov80", "risk@cov7", "coverage@risk5", "coverage@risk50"]
@@ -111,13 +111,6 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
     assert 0 <= both["augrc_low"] <= both["augrc"] <= both["augrc_high"] <= 0.5
     table = om.compare("openauc", columns, columns, risk_metrics="aurc", n_resamples=20)
     assert (table["key"][-1], table["difference"][-1], table["p_value"][-1]) == ("aurc", 0.0, 1.0)
-
-
-def test_known_samples_alone() -> None:
-    columns, _ = cases.draw("openauc", 1)
-    metric = om.OpenAUC()
-    _, correct, wrong = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
-    assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 
 @pytest.mark.parametrize(

@@ -118,27 +118,6 @@ def test_the_slow_reference(seed: int) -> None:
     assert om.risk_coverage(**shuffled, metrics=names, ood_cost=cost, unknown_share=share) == found
 
 
-@many
-@given(seed=seeds)
-def test_a_half_is_half(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores = (rng.integers(0, rng.integers(1, 40), 40) / 8).tolist()
-    columns = sides(scores, ["unknown", "right", *rng.choice(["unknown", "wrong", "right"], 38).tolist()])
-    names = NAMES[:4]
-    plain = om.risk_coverage(errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics=names)
-    assert om.risk_coverage(**columns, metrics=names) == plain
-    halves = om.risk_coverage(**columns, metrics=names, ood_cost=0.5)
-    assert halves == {name: value / 2 for name, value in plain.items()}
-    assert (
-        om.risk_coverage(**columns, metrics="coverage@risk5", ood_cost=0.5)["coverage@risk5"]
-        == (
-            om.risk_coverage(
-                errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics="coverage@risk10"
-            )["coverage@risk10"]
-        )
-    )
-
-
 def test_long_decimals() -> None:
     """Whole numbers beyond int64 are as exact as those within."""
     rng = np.random.default_rng(0)
