@@ -111,20 +111,6 @@ def test_against_the_curve(one_size: bool, seed: int) -> None:
     assert value(ranked, masks, (low, high), image_labels=labels) == found
 
 
-@many
-@given(seed=seeds)
-def test_a_perfect_map_has_one_and_a_useless_one_zero(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    masks = np.zeros((6, 9, 7), int)
-    masks[3:, 2:5, 2:5] = rng.integers(0, 2, (3, 3, 3))
-    masks[3, 3, 3] = 1
-    low = float(rng.uniform(1 / 180, 0.3))
-    bounds = (low, float(rng.uniform(low * 1.01, 1)))
-    maps = rng.random(masks.shape)
-    assert value(maps + 2 * masks, masks, bounds) == 1.0
-    assert value(maps - 2 * masks, masks, bounds) == 0.0
-
-
 def test_weights_of_sizes() -> None:
     assert pixel_weights(np.asarray([65536] * 83)).tolist() == [1] * 83
     assert pixel_weights(np.asarray([4, 6, 10])).tolist() == [15, 10, 6]

@@ -72,17 +72,6 @@ def test_crowds_are_ignored(load: Load) -> None:
         metric.compute(predictions=[found], references=[{**true, "iscrowd": [1]}])
 
 
-@many
-@given(seed=seeds)
-def test_an_object_ignored_changes_nothing_but_what_lies_on_it(seed: int, load: Load) -> None:
-    columns, options = cases.draw(DETECTION, seed)
-    rng = np.random.default_rng(seed)
-    far = [np.concatenate([true, [[1000, 1000, 1004, 1004, rng.choice([0, 5])]]]) for true in columns["references"]]
-    ignored = [np.arange(len(true)) == len(true) - 1 for true in far]
-    added = as_dicts({**columns, "references": far}, ignored)
-    assert load(DETECTION).compute(**added, **options) == load(DETECTION).compute(**columns, **options)
-
-
 @each_protocol
 @many
 @given(seed=seeds)
@@ -132,21 +121,6 @@ def test_rows_by_class_add_up(protocol: cases.Options, seed: int, load: Load) ->
     else:
         assert sum(table["called unknown"][:-1]) == results["FP_unknown"]
         assert table["called unknown"][-1] == results["TP_unknown"]
-
-
-@many
-@given(seed=seeds)
-def test_a_less_confident_box_takes_nothing_by_confidence(seed: int, load: Load) -> None:
-    rng = np.random.default_rng(seed)
-    columns = draw(seed)
-    metric = load(DETECTION, **KNOWN, matching="confidence")
-    more = [
-        np.concatenate([found, np.column_stack([cases.boxes(rng, 3), np.full(3, -3.0), rng.choice([0, 1, 9], 3)])])
-        for found in columns["predictions"]
-    ]
-    assert metric.compute(predictions=more, references=columns["references"], conf_threshold=-2.0) == metric.compute(
-        **columns, conf_threshold=-2.0
-    )
 
 
 @many
@@ -214,18 +188,6 @@ def test_owod_of_two_images_by_hand(load: Load) -> None:
             "A-OSE(detections)": [0],
         },
     }
-
-
-def test_wi_of_owod_counts_what_lies_on_unknown_objects_at_the_nearest_recall(load: Load) -> None:
-    found = [[box(20 * i, 0.9 - i / 10, 0) for i in range(5)]]
-    true = [[box(0, 5), *(box(20 * i, 0) for i in (1, 2, 4))]]
-    results = load(DETECTION, known_classes=[0], protocol="owod", recall_level=None).compute(
-        predictions=found, references=true
-    )
-    # at 0.9, 0.8, …: on an unknown object, right, right, wrong, right; recalls 0, 1/3, 2/3, 2/3, 1;
-    # 1/3 and 2/3 are as near to 0.5
-    assert results["WI(OWOD)"] == [1.0, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3, 1 / 5]
-    assert results["WI(OWOD)@0.8"] == 1 / 3
 
 
 def test_empty_cases_of_owod(load: Load) -> None:

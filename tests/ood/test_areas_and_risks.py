@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from tests.checking import bench
 from tests.examples import seeds
 
 RISKS = ["aurc", "e_aurc", "auarc", "augrc", "prr"]
@@ -28,12 +27,6 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     scores, labels = rng.integers(0, rng.integers(1, 40), number) / 8, rng.integers(0, 2, number)
     labels[:2] = 0, 1
     return scores, labels
-
-
-def test_risks_of_constant_scores_and_of_the_perfect_order() -> None:
-    assert risks(np.zeros(5), ERRORS) == {"aurc": 0.4, "e_aurc": 0.27, "auarc": 0.6, "augrc": 0.2, "prr": 0.0}
-    perfect = risks(np.sort(SCORES), np.sort(ERRORS))
-    assert (perfect["e_aurc"], perfect["prr"]) == (0.0, 1.0)
 
 
 @given(seed=seeds)
@@ -65,18 +58,6 @@ def test_risks_of_many_samples(number: int) -> None:
 def test_a_missing_class(name: str, label: int) -> None:
     with pytest.raises(ValueError, match="references: expected samples of both classes"):
         om.OODBench(metrics=name).compute(predictions=[0.1, 0.2], references=[label, label])
-
-
-def test_the_equal_error_rate_and_partial_areas_by_hand() -> None:
-    hundredfold = (100 * np.asarray(side) for side in (POSITIVES, NEGATIVES))
-    assert bench(**dict(zip(("positives", "negatives"), hundredfold)), metrics="eer") == {"eer": 1 / 4}
-    for tied in (0.5, [0.5] * 3):
-        assert bench(positives=np.atleast_1d(tied), negatives=[0.5], metrics="eer") == {"eer": 0.5}
-    assert bench(positives=[1.0], negatives=[0.0], metrics=["eer", "pauroc@fpr1", "pauroc@tpr99.5"]) == {
-        "eer": 0.0,
-        "pauroc@fpr1": 1.0,
-        "pauroc@tpr99.5": 1.0,
-    }
 
 
 @given(seed=seeds)
