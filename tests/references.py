@@ -31,41 +31,28 @@ def topk_hit(row: Scores, label: int, k: int, ties: str) -> Fraction:
     return Fraction(min(max(k - above, 0), equal), equal)
 
 
-def accuracyk(
-    predictions: Rows,
-    references: Labels,
-    k_list: Sequence[int] | None = None,
-    ties: str = "strict",
-    percent: bool = False,
-    ignore_unknown: bool = False,
-) -> Results:
-    pairs = [(row, y) for row, y in zip(predictions, references) if not (ignore_unknown and y < 0)]
-    one = 100 if percent else 1
+def topk(key: str, spans: Callable[[int], range], predictions: Rows, references: Labels, **options: Any) -> Results:
+    """Means over some k of the share of hits."""
+    ignored = options.get("ignore_unknown", False)
+    pairs = [(row, y) for row, y in zip(predictions, references) if not (ignored and y < 0)]
+    one, ties = 100 if options.get("percent") else 1, options.get("ties", "strict")
     scores = any(isinstance(s, float) for row in predictions for s in row)
-    if k_list is None:
+    if options["k_list"] is None:
         right = sum(max(range(len(row)), key=row.__getitem__) == y if scores else y in row for row, y in pairs)
         return {"accuracy": Fraction(one * right, len(pairs))}
     results = {}
-    for k in k_list:
-        hits = [topk_hit(row, y, k, ties) if scores else Fraction(y in row[:k]) for row, y in pairs]
-        results[f"accuracy@{k}"] = one * sum(hits, Fraction()) / len(pairs)
+    for K in options["k_list"]:
+        hits = [topk_hit(row, y, k, ties) if scores else Fraction(y in row[:k]) for row, y in pairs for k in spans(K)]
+        results[f"{key}@{K}"] = one * sum(hits, Fraction()) / len(hits)
     return results
 
 
-def autkc(
-    predictions: Rows,
-    references: Labels,
-    k_list: Sequence[int] = (1,),
-    ties: str = "strict",
-    percent: bool = False,
-    ignore_unknown: bool = False,
-) -> Results:
-    pairs = [(row, y) for row, y in zip(predictions, references) if not (ignore_unknown and y < 0)]
-    results = {}
-    for K in k_list:
-        hits = sum((topk_hit(row, y, k, ties) for row, y in pairs for k in range(1, K + 1)), Fraction())
-        results[f"autkc@{K}"] = (100 if percent else 1) * hits / (K * len(pairs))
-    return results
+def accuracyk(predictions: Rows, references: Labels, k_list: Sequence[int] | None = None, **options: Any) -> Results:
+    return topk("accuracy", lambda k: range(k, k + 1), predictions, references, k_list=k_list, **options)
+
+
+def autkc(predictions: Rows, references: Labels, k_list: Sequence[int] = (1,), **options: Any) -> Results:
+    return topk("autkc", lambda k: range(1, k + 1), predictions, references, k_list=k_list, **options)
 
 
 def f_score(precision: Fraction, recall: Fraction) -> Fraction:
@@ -222,24 +209,52 @@ def operating_point(positives: Scores, negatives: Scores, rate: str, bounded: st
 
 
 def risk_coverage(errors: Scores, right: Scores, metrics: Sequence[str]) -> Results:
-    """Errors expected among the first k samples, those that are tied being in random order, for each k."""
-    total, expected = len(errors) + len(right), [Fraction()]
-    for t in sorted({*errors, *right}):
-        tied = sum(s == t for s in (*errors, *right))
-        expected += [expected[-1] + Fraction(sum(e == t for e in errors) * j, tied) for j in range(1, tied + 1)]
-    risks = [errors_ / k for k, errors_ in enumerate(expected) if k]
-    reached = [0, *(sum(s <= t for s in (*errors, *right)) for t in {*errors, *right})]
+    return risk_with_costs([*errors, *right], ["wrong"] * len(errors) + ["right"] * len(right), metrics)
+
+
+def risk_with_costs(
+    scores: Scores, kinds: Sequence[str], names: Sequence[str], cost: float | None = None, share: float | None = None
+) -> Results:
+    """Losses and weights sample by sample, in fractions; ties in random order."""
+    losses = {"right": Fraction(0), "wrong": Fraction(1), "unknown": Fraction(1)}
+    if cost is not None:
+        losses |= {"unknown": Fraction(str(cost)), "wrong": 1 - Fraction(str(cost))}
+    weights = dict.fromkeys(losses, Fraction(1, len(kinds)))
+    if share is not None:
+        pi, unknown = Fraction(str(share)), kinds.count("unknown")
+        weights = {kind: (1 - pi) / (len(kinds) - unknown) for kind in losses} | {"unknown": pi / unknown}
+    steps: list[tuple[int, Fraction, Fraction]] = []  # at each distinct score: samples, weight and weighted loss
+    for t in sorted({*scores}):
+        here = [kind for s, kind in zip(scores, kinds) if s == t]
+        weight, loss = (
+            sum((weights[k] for k in here), Fraction()),
+            sum((weights[k] * losses[k] for k in here), Fraction()),
+        )
+        steps.append((len(here), weight, loss))
+    curve = [(0, Fraction(0), Fraction(0))]
+    for number, weight, loss in steps:
+        curve.append((curve[-1][0] + number, curve[-1][1] + weight, curve[-1][2] + loss))
+    expected = [Fraction(0)]  # loss of the first k samples
+    for number, _, loss in steps:
+        first = expected[-1]
+        expected += [first + loss * len(kinds) * q / number for q in range(1, number + 1)]
     found: Results = {}
-    for name in metrics:
+    for name in names:
         if name == "aurc":
-            found[name] = sum(risks, Fraction()) / total
-        elif name == "augrc":  # trapezoids of e/N over k/N
-            found[name] = sum((Fraction(a + b, 2) for a, b in pairwise(expected)), Fraction()) / total**2
+            found[name] = sum((e / k for k, e in enumerate(expected) if k), Fraction()) / len(kinds)
+        elif name == "augrc":
+            pairs = pairwise(curve)
+            found[name] = sum(((e + f) / 2 * (w - v) for (_, v, e), (_, w, f) in pairs), Fraction())
         elif name.startswith("risk@cov"):
-            found[name] = risks[math.ceil(Fraction(name.removeprefix("risk@cov")) / 100 * total) - 1]
+            coverage = Fraction(name.removeprefix("risk@cov")) / 100
+            if share is None:
+                k = math.ceil(coverage * len(kinds))
+                found[name] = expected[k] / k
+            else:
+                found[name] = next(e / w for _, w, e in curve if w >= coverage)
         else:
-            bound = Fraction(name.removeprefix("coverage@risk")) / 100
-            found[name] = Fraction(max(k for k in reached if not k or risks[k - 1] <= bound), total)
+            risk = Fraction(name.removeprefix("coverage@risk")) / 100
+            found[name] = max(w for _, w, e in curve if not w or e / w <= risk)
     return found
 
 
@@ -355,9 +370,12 @@ def ood_bench(
 
 
 def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:
-    """8-connected components by flood fill."""
-    left = {(i, j) for i, row in enumerate(mask) for j, value in enumerate(row) if value}
-    found = []
+    return flood({(i, j) for i, row in enumerate(mask) for j, value in enumerate(row) if value})
+
+
+def flood(left: set[tuple[int, int]]) -> list[set[tuple[int, int]]]:
+    """8-connected components of pixels."""
+    left, parts = set(left), []
     while left:
         region, front = set(), [left.pop()]
         while front:
@@ -366,8 +384,8 @@ def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:
             near = {(i + di, j + dj) for di in (-1, 0, 1) for dj in (-1, 0, 1)} & left
             left -= near
             front += near
-        found.append(region)
-    return found
+        parts.append(region)
+    return parts
 
 
 def numbered(mask: Sequence[Labels]) -> list[list[tuple[int, int]]]:

@@ -22,7 +22,7 @@ import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -3038,9 +3038,9 @@ def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[
 class Steps(NamedTuple):
     """Normal pixels at each distinct score of the anomalous pixels, the highest score first."""
 
-    above: Array
-    fp: Array
-    sizes: Array
+    above: Array  # (T,) normal pixels with a higher score
+    fp: Array  # (T,) normal pixels with the score or a higher one
+    sizes: Array  # (T,) anomalous pixels with the score, Σ = A
 
     def of_pixels(self, order: Array) -> Array:
         """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
@@ -3258,11 +3258,11 @@ class Defects(NamedTuple):
 class CheckedImages(NamedTuple):
     """Maps and masks of images, of equal shapes and on one device: all stacks (N, H, W), or all lists of (H_i, W_i)."""
 
-    maps: Any
-    masks: Any
-    voids: Any = None
-    defects: Sequence[Defects] | None = None
-    maxima: Array | None = None
+    maps: Any  # scores without NaN, in float32, float64 or a type of 16 bits at most
+    masks: Any  # booleans, whether a pixel is anomalous, or int64, k > 0 in region k; void pixels are normal here
+    voids: Any = None  # booleans, whether a pixel is void; None if no pixel is
+    defects: Sequence[Defects] | None = None  # the defects of each image; None if references are plain masks
+    maxima: Array | None = None  # (N,) the highest score of each map; None unless the check for NaN computed it
 
 
 def checked_images(predictions: Any, references: Any, ignore_value: int | None, regions: str) -> CheckedImages:
@@ -3490,12 +3490,12 @@ _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 class RegionPixels(TypedDict):
     """Scores of the pixels of maps."""
 
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
+    normal: Array  # (P,) those of the normal pixels
+    anomalous: Array  # (A,) those of the anomalous pixels, region by region
+    region_sizes: np.ndarray  # (K,) pixels of each region, Σ = A
     num_normal: np.ndarray
     num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
+    normal_counts: NotRequired[Array]  # (P,) the number of normal pixels that each score stands for; absent, one each
 
 
 class Regions(NamedTuple):
@@ -3733,8 +3733,8 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent if references were plain masks."""
 
     defect_pixels: NotRequired[Array]
-    saturation_areas: NotRequired[np.ndarray]
-    num_defects: NotRequired[np.ndarray]
+    saturation_areas: NotRequired[np.ndarray]  # (D,) their numbers, Σ = B
+    num_defects: NotRequired[np.ndarray]  # (N,) the number of each map's entries in `saturation_areas`
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
@@ -3833,7 +3833,7 @@ class Components(NamedTuple):
 
     matched: np.ndarray
     expected: np.ndarray
-    inside: np.ndarray
+    inside: np.ndarray  # with sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     sizes: np.ndarray
 
 
@@ -3883,9 +3883,9 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 class ComponentMeans(NamedTuple):
     """Means over components."""
 
-    siou: float | None
+    siou: float | None  # with ppv: the means over all objects and over all predicted components; None without any
     ppv: float | None
-    segment_f1: float
+    segment_f1: float  # the mean F1 over τ = 1/4, 3/10 … 3/4
 
 
 def component_rates(
@@ -3915,10 +3915,10 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 class ComponentColumns(TypedDict):
     """Objects and predicted components of maps, see `Components`; absent without the option `components`."""
 
-    object_found: NotRequired[np.ndarray]
+    object_found: NotRequired[np.ndarray]  # with object_expected: (K,) image by image
     object_expected: NotRequired[np.ndarray]
     num_objects: NotRequired[np.ndarray]
-    component_inside: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]  # with component_sizes: (M,) image by image
     component_sizes: NotRequired[np.ndarray]
     num_components: NotRequired[np.ndarray]
     component_threshold: NotRequired[np.ndarray]
@@ -3969,178 +3969,6 @@ def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> 
     return columns
 
 
-# ---- anomaly/images.py -----------------------------------------------------------------------------------------------
-# Images of a state: the samples that they show, the rows that resamples are drawn from, and their table.
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
-
-
-def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
-    """Check a column of ids, strings or integers, and return them as strings, (N,)."""
-    samples = without_arrow(samples)
-    if is_torch_array(samples):
-        samples = to_numpy(as_array(samples, "samples"))
-    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
-    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
-    check_lengths(predictions=maps, samples=items)
-    ids = []
-    for i, item in enumerate(items):
-        try:
-            ids.append(group_name(item))
-        except TypeError:
-            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
-        if ids[-1] == ALL:
-            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
-    return np.asarray(ids, dtype=str)
-
-
-def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The sample ids of a state from elsewhere, if it has any."""
-    if "samples" not in state:
-        return {}
-    ids = np.asarray(state["samples"])
-    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
-        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
-    return {"samples": ids.astype(str)}
-
-
-def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample with images in two groups."""
-    groups: dict[str, str] = {}
-    for group, parts in states.items():
-        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
-        for sample in sorted(samples):
-            other = groups.setdefault(sample, group)
-            if other != group:
-                names = " and in ".join(map(_words, (other, group)))
-                raise ValueError(
-                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
-                )
-
-
-def check_groups_of_rows(samples: np.ndarray, groups: Any) -> None:
-    """Raise ValueError, with the rows of a batch, for a sample with images in two of its groups."""
-    group_of_row = {row: group for group, rows in rows_of_groups(groups).items() for row in rows.tolist()}
-    first: dict[str, int] = {}
-    for row, sample in enumerate(samples.tolist()):
-        before = first.setdefault(sample, row)
-        group, other = group_of_row[row], group_of_row[before]
-        if group != other:
-            raise ValueError(
-                f"samples[{row}]: expected all images of a sample in one group, got {sample!r} in {_words(group)}, and "
-                f"in {_words(other)} at samples[{before}]"
-            )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
-
-
-class ImageRows(NamedTuple):
-    """Rows of equal images, or of equal samples of several images."""
-
-    strata: np.ndarray
-    counts: np.ndarray
-    of_images: np.ndarray
-    first: np.ndarray
-    standing: np.ndarray
-
-
-def image_rows(state: Mapping[str, Any]) -> ImageRows:
-    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content."""
-    labels = to_numpy(state["image_labels"])
-    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
-    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
-    kinds = np.zeros(len(first), np.int64)
-    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
-        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
-    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
-    for each, image in zip(sample.tolist(), image_contents(state)):
-        images[each].append(image)
-    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
-    place = {key: row for row, key in enumerate(sorted(set(keys)))}
-    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
-    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
-    return ImageRows(
-        kinds[standing],
-        counts,
-        rows[sample],
-        np.isin(np.arange(len(labels)), first),
-        np.isin(sample, standing),
-    )
-
-
-def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
-    """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions."""
-    normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
-    overlaps = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in overlaps_of(state).values()
-    ]
-    numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
-    tables = [
-        np.split(state[name], np.cumsum(state[number]))
-        for number, names in COMPONENT_TABLES.items()
-        for name in names
-        if name in state
-    ]
-    for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
-            digest.update(as_content(part))
-        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
-        yield score, digest.digest() + others.astype(np.float64).tobytes()
-
-
-def per_image_table(
-    state: Mapping[str, Any],
-    *,
-    image_threshold: float | None,
-    pixel_threshold: float | None,
-    pimo: list[float | None] | None,
-) -> dict[str, list[Any]]:
-    """A table of the images in their order, with scores, labels, and decisions at thresholds."""
-    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
-    table: dict[str, list[Any]] = {
-        "image": [*range(len(scores))],
-        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
-        "label": labels.astype(int).tolist(),
-    }
-    if image_threshold is not None:
-        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
-    if pixel_threshold is not None:
-        table["iou"] = _ious(state, pixel_threshold)
-    if pimo is not None:
-        table["aupimo"] = pimo
-    return table
-
-
-def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
-    if "normal_counts" in state:
-        raise ValueError(
-            "per_image: pixels of several images have been counted together; give it at load, not at compute"
-        )
-    num_pixels = regions_of(state).num_pixels
-    tp = exceeding(state["anomalous"], num_pixels, threshold)
-    fp = exceeding(state["normal"], state["num_normal"], threshold)
-    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
-    return [common / either if either else None for common, either in pairs]
-
-
-def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
-    has."""
-    xp = array_namespace(scores)
-    # as an array, float32 scores are compared in float64
-    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
-    places = to_numpy(xp.nonzero(scores > at)[0])
-    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
-
-
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 # The state of a batch of anomaly maps and masks: scores of images and of pixels, region by region.
 
@@ -4168,13 +3996,13 @@ _SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in fl
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels."""
 
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
+    image_scores: Array  # (N,) higher is more anomalous
+    image_labels: Array  # (N,) whether the image is anomalous
+    image_reduction: np.ndarray  # how image scores were computed from maps, as a text
+    significant_bits: NotRequired[np.ndarray]  # the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]  # (N,) the id of the sample that each image shows; absent if there are none
 
 
 def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:
@@ -4288,6 +4116,177 @@ def exact_mean(values: Array) -> float:
     return float(total / len(values))
 
 
+LEVELS = ("image", "pixel")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
+
+
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+
+
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,)."""
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
+
+
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The sample ids of a state from elsewhere, if it has any."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
+
+
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample with images in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
+        for sample in sorted(samples):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(map(_words, (other, group)))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
+
+
+class ImageRows(NamedTuple):
+    """Rows of equal images, or of equal samples of several images."""
+
+    strata: np.ndarray  # (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: np.ndarray  # (R,) how many images, or samples, each row stands for
+    of_images: np.ndarray  # (N,) the row of each image
+    first: np.ndarray  # (N,) booleans, whether an image is the first of its sample
+    standing: np.ndarray  # (N,) booleans, whether an image is of the sample that stands for its row in a resample
+
+
+def image_rows(state: Mapping[str, Any]) -> ImageRows:
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content."""
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, image in zip(sample.tolist(), image_contents(state)):
+        images[each].append(image)
+    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
+    place = {key: row for row, key in enumerate(sorted(set(keys)))}
+    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
+    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
+    return ImageRows(
+        kinds[standing],
+        counts,
+        rows[sample],
+        np.isin(np.arange(len(labels)), first),
+        np.isin(sample, standing),
+    )
+
+
+def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
+    """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions."""
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
+    overlaps = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in overlaps_of(state).values()
+    ]
+    numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
+    tables = [
+        np.split(state[name], np.cumsum(state[number]))
+        for number, names in COMPONENT_TABLES.items()
+        for name in names
+        if name in state
+    ]
+    for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+            digest.update(as_content(part))
+        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
+        yield score, digest.digest() + others.astype(np.float64).tobytes()
+
+
+def per_image_table(
+    state: Mapping[str, Any],
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """A table of the images in their order, with scores, labels, and decisions at thresholds."""
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
+
+
+def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
+        raise ValueError(
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], state["num_normal"], threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
+
+
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has."""
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores > at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
+
+
+# ---- anomaly/rates.py ------------------------------------------------------------------------------------------------
+# Rates of images, samples, pixels and components: of their curves, and of decisions at a threshold.
+
+MAX_BINS = 1 << 12  # of the pixels of either kind
+_OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
+# quantities by the names of results
+IMAGE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX_REACHED}
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
+SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}
+
+
 def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
     """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
     positives, negatives, counts = level_scores(state, level)
@@ -4307,22 +4306,6 @@ def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Ar
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
     return positives, negatives, counts
-
-
-LEVELS = ("image", "pixel")
-LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
-
-
-# ---- anomaly/rates.py ------------------------------------------------------------------------------------------------
-# Rates of images, samples, pixels and components: of their curves, and of decisions at a threshold.
-
-MAX_BINS = 1 << 12  # of the pixels of either kind
-_OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
-# quantities by the names of results
-IMAGE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX_REACHED}
-PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
-_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
-SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}
 
 
 class MapRates(ABC):
@@ -4633,12 +4616,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 class PimoPixels(NamedTuple):
     """The pixels that AUPIMO is computed from."""
 
-    normal: Array
+    normal: Array  # (P,) the pixels of normal images, image by image
     normal_images: np.ndarray
     sizes: np.ndarray
     weights: np.ndarray
-    anomalous: Array
-    anomalous_images: np.ndarray
+    anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
+    anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray
 
 
@@ -4841,9 +4824,9 @@ class AnomalySuite(Metric):
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
         if self.image_threshold is not None:
-            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
+            self.image_threshold = as_real(self.image_threshold, "image_threshold")
         if self.pixel_threshold is not None:
-            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
+            self.pixel_threshold = as_real(self.pixel_threshold, "pixel_threshold")
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -4930,15 +4913,10 @@ class AnomalySuite(Metric):
                 parts["components"] = partial(ComponentRates, state)
         return parts
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        parts = super()._reduced(columns)
-        if GROUPS in columns and "samples" in columns:
-            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
-        return parts
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
-        check_one_group(states)
+        if len(states) > 1:
+            check_one_group(states)
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
@@ -5047,14 +5025,6 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
     if len(bounds) != 2 or bounds[0] >= bounds[1]:
         raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
     return bounds[0], bounds[1]
-
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
 
 
 def check_reduction(image_reduction: Any) -> str | int:

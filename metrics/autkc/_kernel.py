@@ -2323,13 +2323,13 @@ TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 class TopkState(TypedDict):
     """The true classes and their ranks."""
 
-    above: Array
-    tied: Array
-    correct: Array
-    classes: Array
-    predictions_width: np.ndarray
-    predictions_are_scores: np.ndarray
-    counts: NotRequired[Array]
+    above: Array  # (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
+    tied: Array  # (N,) other classes that tie with it
+    correct: Array  # (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: Array  # (N,) the true class; −1 for an unknown sample
+    predictions_width: np.ndarray  # C scores, or K ids
+    predictions_are_scores: np.ndarray  # whether the rows are scores rather than ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:
@@ -2502,7 +2502,7 @@ AVERAGES = ("micro", "macro")
 def topk_rates(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, one: int) -> dict[str, float]:
     """The mean accuracy over consecutive ks, for each key."""
     if average == "macro":
-        of_classes = ratios_by_class(ranks, ks, ties=ties, one=one).ratios
+        of_classes = ratios_by_class(ranks, ks, ties=ties, one=one)[2]
         return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
     above, tied, correct, counts, _ = ranks
     rates: dict[str, float] = {}
@@ -2521,41 +2521,27 @@ def rates_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, o
     return {"class": classes, "count": counts, **rates}
 
 
-class ClassRatios(NamedTuple):
-    """Rates of classes as fractions."""
-
-    classes: list[int]
-    counts: list[int]
-    ratios: dict[str, list[list[tuple[int, int]]]]
+ClassRatios = tuple[list[int], list[int], dict[str, list[list[tuple[int, int]]]]]
 
 
 def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, one: int) -> ClassRatios:
-    """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
-    xp = array_namespace(ranks.classes)
-    ranks = _by_class(ranks, by_ties=ties == "expected")
+    """As `rates_by_class`, in integers: the ids, their counts, and for each key and class ratios that add up to a rate."""
+    xp, by_ties = array_namespace(ranks.classes), ties == "expected"
+    ranks = _by_class(ranks, by_ties=by_ties)
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
-    last = _ends(ranks.classes)
-    totals = _sums_by_place(weights, last)
+    last = _ends(ranks.classes, ranks.tied) if by_ties else _ends(ranks.classes)
+    possible = (xp.astype(ranks.tied[last], xp.int64) + 1).tolist() if by_ties else [1] * len(last)
+    labels, totals = ranks.classes[last].tolist(), dict[int, int]()
+    for label, number in zip(labels, _sums_by_place(weights, last)):
+        totals[label] = totals.get(label, 0) + number
     ratios = {}
-    if ties == "expected":
-        last_tied = _ends(ranks.classes, ranks.tied)
-        # how many pairs of class and ties there are up to the last of each class
-        until = (xp.searchsorted(last_tied, last) + 1).tolist()
-        possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
     for key, span in ks.items():
-        if span is None:
-            good = _sums_by_place(weights, last, xp.astype(ranks.correct, xp.int64))
-            ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
-            continue
-        hits = hits_among_top(ranks.above, ranks.tied, span, ties)
-        places = [total * len(span) for total in totals]
-        if ties != "expected":
-            ratios[key] = [[(one * good, total)] for good, total in zip(_sums_by_place(weights, last, hits), places)]
-            continue
-        shares = [*zip(_sums_by_place(weights, last_tied, hits), possible)]
-        parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
-        ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
-    return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
+        hits = ranks.correct if span is None else hits_among_top(ranks.above, ranks.tied, span, ties)
+        parts: dict[int, list[tuple[int, int]]] = {label: [] for label in totals}
+        for label, good, places in zip(labels, _sums_by_place(weights, last, xp.astype(hits, xp.int64)), possible):
+            parts[label].append((one * good, totals[label] * (1 if span is None else places * len(span))))
+        ratios[key] = [*parts.values()]
+    return [*totals], [*totals.values()], ratios
 
 
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:

@@ -951,8 +951,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1029,29 +1027,10 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     return [results[place] for place in range(len(pieces))]
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -2360,6 +2339,34 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if xp is np:
+        return np.true_divide(count, total, dtype=np.float64)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=count.device)
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 # Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
@@ -2724,6 +2731,42 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 # Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
@@ -2814,77 +2857,12 @@ def sample_table(
     }
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if xp is np:
-        return np.true_divide(count, total, dtype=np.float64)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=count.device)
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
-
-
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 # The state of open-set recognition: the predicted class, the true class and the open-set score of each sample.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -2928,13 +2906,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -3000,22 +2978,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -3050,19 +3017,12 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id."""
-    number = check_classes(state, num_classes)
-    if number is not None:
-        return number
-    xp = array_namespace(state["classes"])
-    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
-
-
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it."""
     total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
+    if total is None:
+        xp = array_namespace(state["classes"])
+        return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
     return total
 
 
@@ -3077,9 +3037,9 @@ _TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/s
 class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each."""
 
-    first: Array
+    first: Array  # with second: the two numbers that F is computed from
     second: Array
-    value: Array
+    value: Array  # F, or a multiple of it, nearly: what is compared
 
 
 def macro_sweep(
@@ -3313,20 +3273,16 @@ def macro_samples(
 ) -> tuple[Array, MacroF]:
     """Scores in ascending order, and macro F after each."""
     xp = array_namespace(predicted)
-    predicted = xp.astype(predicted, xp.int64, copy=False)
-    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+    predicted, number = xp.astype(predicted, xp.int64, copy=False), num_classes
+    if num_classes > predicted.shape[0]:  # counts are kept for classes that occur only
         check_ids(predicted, classes, num_classes)
-        known, distinct = classes[classes >= 0], distinct_values(predicted)
-        occurring = distinct_values(known).shape[0]
-        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
-        among = _is_among(distinct, known)
-        of_known = None if counts is None else counts[classes >= 0][among]
-        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
-    else:
-        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
-        occurring = int(xp.count_nonzero(totals))
+        known = classes >= 0
+        distinct = distinct_values(xp.concat([predicted, xp.astype(classes[known], xp.int64)]))
+        predicted, number = xp.searchsorted(distinct, predicted), distinct.shape[0]
+        classes = xp.where(known, xp.searchsorted(distinct, xp.astype(classes, xp.int64)), -1)
+    outcomes, totals = counted_outcomes(predicted, classes, number, counts)
     ordered, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return ordered, MacroF(outcomes, totals, occurring, sizes, num_classes)
+    return ordered, MacroF(outcomes, totals, int(xp.count_nonzero(totals)), sizes, num_classes)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -3335,17 +3291,6 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _index_of(distinct: Array, ids: Array) -> Array:
-    """The place of each id in ascending distinct ids, which include all of them."""
-    return array_namespace(ids).searchsorted(distinct, ids)
-
-
-def _is_among(distinct: Array, ids: Array) -> Array:
-    """Flag the ids that are among ascending distinct ids."""
-    xp = array_namespace(ids)
-    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:
@@ -3436,7 +3381,7 @@ def _at_places(average: Average, places: Array) -> Sweep:
 class Average(ABC):
     """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -3459,7 +3404,7 @@ class MacroF(Average):
     totals: Array
     occurring: int
     sizes: Array | None
-    num_classes: int
+    num_classes: int  # C
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -3499,11 +3444,11 @@ class MacroF(Average):
 
 @dataclass(eq=False)
 class Hos(Average):
-    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples."""
+    """HOS after each sample: the harmonic mean of the known classes' mean recall and of that of unknown samples."""
 
-    scores: Array
-    known: MacroF
-    unknown: Side
+    scores: Array  # (N,) ascending
+    known: MacroF  # the known classes
+    unknown: Side  # the unknown samples, at least one
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""
@@ -3589,8 +3534,8 @@ def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-# ---- open_set/decisions.py -------------------------------------------------------------------------------------------
-# Numbers of the decision among K + 1 classes: a sample is called its predicted class if its score ≤ t, else unknown.
+# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 class Decisions:
     """Decisions on the samples of a state, at any threshold."""
@@ -3644,9 +3589,6 @@ class Decisions:
 def _pairs(counts: np.ndarray, totals: np.ndarray) -> list[tuple[int, int]]:
     return [*zip(counts.tolist(), totals.tolist())]
 
-
-# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
-# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
 def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """The outcome of each sample at a threshold: see `sample_table`."""

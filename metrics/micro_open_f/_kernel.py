@@ -943,8 +943,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1021,29 +1019,10 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     return [results[place] for place in range(len(pieces))]
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -2699,6 +2678,32 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
 # Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
 
@@ -2789,39 +2794,12 @@ def sample_table(
     }
 
 
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 # The state of open-set recognition: the predicted class, the true class and the open-set score of each sample.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
@@ -2865,13 +2843,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -2937,22 +2915,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -2985,12 +2952,14 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
     return num_classes
 
 
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it."""
+def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
+    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id."""
     total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
+    if total is None:
+        xp = array_namespace(state["classes"])
+        return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
     return total
 
 
@@ -3004,9 +2973,9 @@ _SWEPT_ON_DEVICE = 1 << 26
 class Sweep(NamedTuple):
     """The state of a sweep after each of some samples, (N,) each."""
 
-    first: Array
+    first: Array  # with second: the two numbers that F is computed from
     second: Array
-    value: Array
+    value: Array  # F, or a multiple of it, nearly: what is compared
 
 
 def micro_sweep(
@@ -3145,7 +3114,7 @@ def _at_places(average: Average, places: Array) -> Sweep:
 class Average(ABC):
     """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -3166,9 +3135,9 @@ class MicroF(Average):
 
     rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
-    correct: Array
+    correct: Array  # with sizes: as of `micro_sweep`
     sizes: Array | None
-    known: int
+    known: int  # the number of known samples
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
@@ -3283,7 +3252,7 @@ class MicroOpenF(OpenF):
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """As of `OpenF`, with class ids checked."""
-        check_classes(state, self.num_classes)
+        count_classes(state, self.num_classes)
         return super().prepare(state)
 
     def best(self, state: OpenSetState) -> BestF:

@@ -3633,12 +3633,12 @@ class Sides:
 class Measure(NamedTuple):
     """How a metric of a benchmark is computed."""
 
-    of: Callable[[Sides], Any]
-    higher: bool | None
-    share: bool = True
-    of_decisions: bool = False
-    quantity: Quantity | None = None
-    of_inside: bool = False
+    of: Callable[[Sides], Any]  # its value, from the sides
+    higher: bool | None  # whether higher is better
+    share: bool = True  # whether its value is a share, in [0, 1]
+    of_decisions: bool = False  # whether it is of the decisions score > threshold
+    quantity: Quantity | None = None  # what is computed beforehand, in one pass with other quantities, as sides.values
+    of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -3672,16 +3672,10 @@ _OWN = {
 class Measures(NamedTuple):
     """Metrics of a benchmark, parsed."""
 
-    measures: dict[str, Measure]
+    measures: dict[str, Measure]  # by name
     of_out: dict[str, Quantity]
     of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]
-
-    def check_threshold(self, sides: Sides) -> None:
-        """Raise ValueError for a measure of decisions without a threshold."""
-        for name, measure in self.measures.items():
-            if measure.of_decisions:
-                sides.threshold_of(name)
 
 
 def metric_list(metrics: Any) -> tuple[Any, ...]:
@@ -3851,8 +3845,8 @@ def _sampled_measure(name: str) -> Measure:
     return Measure(measure, rate in ("tpr", "tnr"))
 
 
-# ---- ood/sides.py ----------------------------------------------------------------------------------------------------
-# The state of an out-of-distribution benchmark: scores with their labels, and its two sides.
+# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
+# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -3866,10 +3860,10 @@ Label = int | str  # of a side: a label, or REST
 class OODState(TypedDict):
     """Scores with their labels."""
 
-    scores: Array
-    labels: Array
-    counts: NotRequired[Array]
-    significant_bits: NotRequired[np.ndarray]
+    scores: Array  # (N,) higher is more OOD
+    labels: Array  # (N,) in_value, out_value or ignore_value
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
+    significant_bits: NotRequired[np.ndarray]  # how many of a score's were kept; absent where all were
 
 
 class StateOptions(NamedTuple):
@@ -3878,7 +3872,7 @@ class StateOptions(NamedTuple):
     inside: Label
     out: Label
     ignored: int | None
-    bits: int | None
+    bits: int | None  # the number of significant bits kept of each score; None keeps all
 
 
 def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:
@@ -3994,9 +3988,6 @@ def _check_labels(labels: Array, options: StateOptions) -> None:
         raise ValueError(f"references: expected {expected}, got {int(labels[~allowed][0])}")
 
 
-# ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
-# ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
-
 POINT = "fpr95tpr"  # where decisions are taken without a threshold and without an operating point
 Name = str | Callable[..., Any]  # of a metric
 
@@ -4067,8 +4058,7 @@ class OODBench(Metric):
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples; a threshold that does not exist is NaN."""
         sides, bits = Sides(out, inside, self.threshold, self.step), out.bits
-        measures, of_out, of_inside, _ = wanted = self.parsed
-        wanted.check_threshold(sides)
+        measures, of_out, of_inside, _ = self.parsed
         check_both_classes(out.total, inside.total)
         if bits is not None:
             of_out, of_inside = bounded(of_out, bits), bounded(of_inside, bits)
@@ -4077,7 +4067,8 @@ class OODBench(Metric):
         if of_inside:
             sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
         if bits is not None:
-            ends = {name: tuple(map(_plain, sides.values[name])) for name in measures if name in sides.values}
+            kept = {name: sides.values[name] for name in measures if name in sides.values}
+            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in kept.items()}
             if not ends:
                 raise ValueError(
                     "metrics: expected at least one that has an error bound, since scores were cut to "
@@ -4087,11 +4078,11 @@ class OODBench(Metric):
             return with_errors(rates, ends)
         rates = {}
         for name, measure in measures.items():
-            value = measure.of(sides)
-            threshold = None
+            value, threshold = measure.of(sides), None
             if self.thresholds and isinstance(value, BestValue):
                 threshold = exceeded_threshold(value.score, (out, inside))
-            rates[name] = Rate(_plain(value), measure.higher, measure.share, threshold=threshold)
+            value = float(value.value if isinstance(value, BestValue) else value)
+            rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)
         return rates
 
     def side_of(self, state: OODState) -> Array:
@@ -4129,7 +4120,3 @@ class OODBench(Metric):
         places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
         scores, unknown = scores[places], unknown[places]
         return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}
-
-
-def _plain(value: Any) -> float:
-    return float(value.value if isinstance(value, BestValue) else value)

@@ -977,8 +977,6 @@ _work: dict[Callable[..., Any], int] = {}
 
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 _in_fork = False
 _here = threading.local()  # busy: whether this thread runs a piece of work
@@ -1055,29 +1053,10 @@ def in_threads(pieces: Sequence[Callable[[], Result]], threads: int) -> list[Res
     return [results[place] for place in range(len(pieces))]
 
 
-def each_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], work: Sequence[int], threads: int
-) -> list[Result]:
-    """The results of a function of each item, computed in threads; `work` says about how much each item takes."""
-
-    def of_run(run: slice) -> list[Result]:
-        return [function(item) for item in items[run]]
-
-    return [*chain(*in_threads([partial(of_run, run) for run in runs_of_work(work, threads)], threads))]
-
-
 def parts_of(length: int, number: int) -> list[slice]:
     """Cut a range into `number` parts of nearly equal length."""
     ends = [length * i // number for i in range(number + 1)]
     return [slice(*ends[i : i + 2]) for i in range(number)]
-
-
-def runs_of_work(work: Sequence[int] | np.ndarray, number: int) -> list[slice]:
-    """Cut a range whose entries take different work into `number` runs of about the same work."""
-    done = np.cumsum(work)
-    shares = [int(done[-1]) * i // number for i in range(1, number)] if len(done) else []
-    ends = [0, *(np.searchsorted(done, shares) + 1).tolist(), len(done)]
-    return [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
 
 
 @cache
@@ -3376,7 +3355,6 @@ def sample_table(
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 SIDES_OF_XCURVE = frozenset(
@@ -3417,13 +3395,13 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples."""
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -3489,22 +3467,11 @@ def open_set_state(
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -3693,9 +3660,9 @@ _LARGEST_INT = 1 << 62
 class Costs(NamedTuple):
     """Costs of errors, and weights of samples."""
 
-    unknown: Fraction
+    unknown: Fraction  # with wrong: the loss of an accepted unknown, or wrongly classified, sample
     wrong: Fraction
-    unknown_share: Fraction | None = None
+    unknown_share: Fraction | None = None  # π, the share of unknown samples; None for their share in the data
 
 
 def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
@@ -4012,7 +3979,7 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = risk_quantities(self.risks)
+        risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
             if self.costs is None:
                 values = risk_of_sides(both_sides(unknown, wrong), correct, risks)

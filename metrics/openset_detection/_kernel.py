@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
@@ -2320,9 +2320,9 @@ _NONE = np.zeros(0, dtype=bool)
 class Corners(NamedTuple):
     """Corners of boxes."""
 
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
+    rounded: np.ndarray  # (n, 4) x1, y1, x2, y2
+    remainders: np.ndarray  # (n, 4) the rounding error of each
+    border: int  # pixels to add to the far corners, 0 or 1
 
     def parts(self, row: Any) -> list[float]:
         """Four corners of a box, the remainder to add to each of them, and the border."""
@@ -2331,9 +2331,10 @@ class Corners(NamedTuple):
     def doubt(self) -> np.ndarray:
         """Bounds on the relative error of the sides of each box in float64; that of an IoU is at most 4 times as large."""
         exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # the usual case
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] for far in (2, 3)]
+        if exact and all(side.min(initial=1.0) >= _TINY**0.5 for side in sides):  # the usual case
             return np.zeros(())
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        sides = [side + self.border for side in sides]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
@@ -2347,29 +2348,10 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _sides_reach(self, least: float) -> bool:
-        """Whether each side, without its border, is at least `least` long."""
-        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
-        if loop is not None:
-            return bool(loop(self.rounded, least))
-        for start in range(0, len(self.rounded), _ROWS):
-            x1, y1, x2, y2 = self.rounded[start : start + _ROWS].T
-            if not ((x2 - x1 >= least).all() and (y2 - y1 >= least).all()):
-                return False
-        return True
-
 
 def repeats_zeros(remainders: np.ndarray) -> bool:
     """Whether remainders are a view that repeats zeros, as of corners in the input (see `_turn_into_corners`)."""
     return len(remainders) > 1 and remainders.strides[0] == 0
-
-
-def sides_reach(corners: Any, least: float) -> bool:
-    """Whether each side of boxes xyxy is at least `least` long."""
-    every = True
-    for i in range(len(corners)):
-        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
-    return every
 
 
 def exact_ious(
@@ -2531,10 +2513,10 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
-    if any(key not in image for key in keys):
+    if {*keys} - image.keys():
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
     columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
-    if len({len(column) for column in columns}) > 1:
+    if len({*map(len, columns)}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)
@@ -3097,10 +3079,10 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
-    pairs: Pairs
-    images: np.ndarray
-    error: float
-    corners: tuple[Corners, Corners]
+    pairs: Pairs  # with their IoU in float64
+    images: np.ndarray  # (n,) the image of each prediction
+    error: float  # a bound on the error of their IoUs
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
         """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written."""
@@ -3118,18 +3100,13 @@ class Overlaps(NamedTuple):
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
-        if which.dtype == bool:
-            if which.all():
-                return self
-            which = np.flatnonzero(which)
-        return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
+        return self._replace(pairs=self.pairs.take(which))
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
-        pairs = some.pairs._replace(ious=ious)
-        return Overlaps(pairs, some.images, self.error, self.corners).take(signs >= 0).ranked()
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -3162,7 +3139,7 @@ def overlaps(
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions)[pairs.rows], error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
 
 
 def _pairs_of_lost(
@@ -3197,8 +3174,8 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[some]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
+    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]
@@ -3230,73 +3207,9 @@ COUNTED = range(BACKGROUND)  # the outcomes that are counted
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 _FEW = 1 << 10  # ids of classes
+NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Rules(Metric):
-    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
-
-    known_classes: Sequence[int] | None = None
-    unknown_class_id: int = UNKNOWN_CLASS_ID
-    iou_threshold: float = 0.5
-    conf_threshold: float = 0.0
-    count_background: bool = False
-    protocol: str = "ow-dln"
-    matching: str | None = None
-    recall_level: float | None = 0.8
-    previously_known: Sequence[int] | None = None
-    plus_one: bool = False
-    unknown_below: float | None = None
-    average_precision: str = "all"
-
-    def __post_init__(self) -> None:
-        """Check each option by itself, and keep it as a plain Python value."""
-        super().__post_init__()
-        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
-        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
-        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
-        if self.matching is not None:
-            self.matching = as_choice(self.matching, "matching", MATCHINGS)
-        if self.unknown_below is not None:
-            self.unknown_below = as_real(self.unknown_below, "unknown_below")
-        if self.recall_level is not None:
-            self.recall_level = as_fraction(self.recall_level, "recall_level")
-
-    def check_together(self) -> None:
-        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
-        if self.protocol == "owod":
-            if self.matching is not None:
-                got = f"got {self.matching!r}"
-                raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
-            if self.count_background:
-                raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-        else:
-            if self.previously_known is not None:
-                got = f"got {self.previously_known!r}"
-                raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-            if self.average_precision != "all":
-                got = f"got {self.average_precision!r}"
-                raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        if self.known_classes is None:
-            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
-        if unknown_id in known:
-            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        if previous is not None and not set(previous) < set(known):
-            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
-
-    @property
-    def one_to_one(self) -> str:
-        """By what boxes are matched one to one: `matching`, or its default; by confidence in pictures of "owod"."""
-        return self.matching or (BY_CONFIDENCE if self.protocol == "owod" else BY_IOU)
 
 
 class SelectedBoxes(NamedTuple):
@@ -3307,19 +3220,19 @@ class SelectedBoxes(NamedTuple):
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # how many equal images each image stands for
     image: np.ndarray
     confidence: np.ndarray
     label: np.ndarray
-    object_image: np.ndarray
+    object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
     object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
+    classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
     known: list[int]
     unknown_id: int
-    rules: Rules
-    corners: tuple[Corners, Corners]
+    rules: OpenSetDetection  # the options
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
@@ -3339,13 +3252,16 @@ class Outcomes(NamedTuple):
     matched: np.ndarray
 
 
-class Correction(NamedTuple):
-    """Changes of outcomes by correcting errors."""
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
+def corrected(
+    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
+) -> Outcomes:
+    """The outcomes after errors are corrected."""
+    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
+    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
+    outcome[going] = LEFT_OUT_CLASS
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
+    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -3353,7 +3269,7 @@ def gain(error: str, measure: str) -> str:
     return f"Δ{measure}({error})"
 
 
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+def select_boxes(state: DetectionState, rules: OpenSetDetection) -> SelectedBoxes:
     """Check the options together, drop predictions below the confidence threshold, and label the objects."""
     rules.check_together()
     known, unknown_id = list(rules.known_classes or ()), rules.unknown_class_id
@@ -3415,18 +3331,8 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     if highest - lowest >= max(len(numbers), _FEW):
         return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(flag_numbers, len(numbers), numbers)
-    if loop is None:
-        occurs[numbers.astype(np.int64) - lowest] = True
-    else:
-        loop(numbers, lowest, occurs)
+    occurs[numbers.astype(np.int64) - lowest] = True
     return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
-    """Set the flag of each number, from the lowest on."""
-    for number in numbers:
-        occurs[int(number) - lowest] = True
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -3436,21 +3342,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(write_rows, len(labels), labels)
-        if loop is None:
-            return rows[labels.astype(np.int64) - lowest]
-        of_labels = np.empty(len(labels), dtype)
-        loop(labels, lowest, rows, of_labels)
-        return of_labels
+        return rows[labels.astype(np.int64) - lowest]
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
-
-
-def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
-    """Write the row of each label, from the rows of all labels from the lowest on."""
-    for i in range(labels.size):
-        of_labels[i] = rows[int(labels[i]) - lowest]
 
 
 class Ranked(NamedTuple):
@@ -3473,41 +3368,25 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
 
 def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
+    here = outcomes.outcome == code
+    return ranked(outcomes.boxes.confidence[here], outcomes.boxes.image[here])
 
 
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    loop = worth_compiling(count_by_image, len(outcome), outcome)
-    if loop is None:
-        table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
-    else:
-        table = np.zeros((size, width), np.int64)
-        loop(boxes.image, outcome, table)
+    table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
     total_unknown = np.bincount(boxes.object_image[~is_known & ~boxes.ignored], minlength=size)
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def count_by_image(image: Any, outcome: Any, table: Any) -> None:
-    """Count the outcomes of the predictions of each image."""
-    for i in range(outcome.size):
-        table[image[i], outcome[i]] += 1
-
-
-def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
-    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
-    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
-    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
-    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
-    return {
-        "TP_unknown": np.bincount(coming, minlength=size),
-        "total_unknown": -np.bincount(leaving, minlength=size),
-    }
+def unknown_by_image(outcomes: Outcomes) -> CountColumns:
+    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
+    columns = counts_by_image(outcomes)
+    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -3678,7 +3557,9 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    pairs_matched = match_pairs(
+        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
+    )
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
@@ -3857,7 +3738,9 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     tp, fp = _where_tp_rises(tp, fp)
     if not num_objects or not len(tp):
         return 0, 1
-    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+    gained = tp.copy()
+    gained[1:] -= tp[:-1]
+    return sum_of_shares(gained, _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
 def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
@@ -3907,27 +3790,18 @@ class Curve(NamedTuple):
 class RankedClass:
     """The predictions of a class."""
 
-    confidence: np.ndarray
-    tags: np.ndarray
+    confidence: np.ndarray  # (n,) of each, ascending
+    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
 
     @cached_property
-    def _right(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_RIGHT)
-
-    @cached_property
-    def _wrong(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_WRONG)
-
-    def _having(self, flag: int) -> tuple[np.ndarray, np.ndarray]:
-        """The confidences of the predictions with a flag, ascending, and their images."""
-        places = np.flatnonzero(self.tags & flag)
-        return self.confidence[places], self.tags[places] >> _FLAG_BITS
+    def _num_right(self) -> int:
+        return int(np.count_nonzero(self.tags & _RIGHT))
 
     def curve(self, counts: np.ndarray) -> Curve:
         """The curve where each image occurs `counts` times."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            points = np.empty((3, len(self._right[0]) + 2), np.int64)
+            points = np.empty((3, self._num_right + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
@@ -3938,20 +3812,9 @@ class RankedClass:
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
-        return _reaching(self._right[0], thresholds), _reaching(self._wrong[0], thresholds)
-
-    def fp_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Running sums of the false positives, from the most confident on; the first is 0."""
-        return _running(counts[self._wrong[1][::-1]])
-
-    def corrected(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> CorrectedClass:
-        """The class with more true positives and without some false positives."""
-        right, images = map(np.append, self._right, taking)
-        order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
-        right = right[order]
-        lowest = np.unique(right)[::-1]
-        tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
-        return CorrectedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
+        sides = (self.confidence[self.tags & flag != 0] for flag in (_RIGHT, _WRONG))
+        tp, fp = (len(side) - np.searchsorted(side, thresholds) for side in sides)
+        return tp, fp
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -3972,89 +3835,24 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-class CorrectedClass(NamedTuple):
-    """Changes of a class after corrections, counted at its true positives, which suffices for its AP."""
-
-    tp_image: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-    gone_image: np.ndarray
-    gone: np.ndarray
-
-    def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the running sums of false positives before them."""
-        tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
-        return tp, fp_sums[self.fp] - gone
-
-
-def _reaching(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """How many numbers reach each threshold."""
-    return len(ascending) - np.searchsorted(ascending, thresholds)
-
-
-def _running(numbers: np.ndarray) -> np.ndarray:
-    """Running sums of numbers; the first is 0."""
-    sums = np.zeros(len(numbers) + 1, np.int64)
-    np.cumsum(numbers, out=sums[1:])
-    return sums
-
-
-def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
-    """The type of a tag, which holds an image and flags."""
-    return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
-
-
-def _tags(outcomes: Outcomes) -> np.ndarray:
-    """Tags of the predictions, without the flag of unknown objects."""
-    boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = tag_type(boxes)
-    loop = worth_compiling(write_tags, len(outcome), outcome)
-    if loop is None:
-        images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
-    tags = np.empty(len(outcome), dtype)
-    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
-    return tags
-
-
-def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
-    """Write the image of each prediction and the flags of its outcome."""
-    for i in range(outcome.size):
-        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class."""
 
-    outcomes: Outcomes
-    ranked: list[RankedClass]
-    objects: ClassObjects
-    average_precision: AveragePrecision
+    outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
+    ranked: list[RankedClass]  # the predictions of each class
+    objects: ClassObjects  # those that count
+    average_precision: AveragePrecision  # computed for each class
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes, tags = outcomes.boxes, _tags(outcomes)
+        boxes = outcomes.boxes
+        tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
+        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
-
-    def corrected(self, correction: Correction) -> CorrectedClasses:
-        """Changes of the classes by correcting errors."""
-        boxes = self.outcomes.boxes
-
-        def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-            images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
-            return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
-
-        taking = by_class(correction.taking, boxes.object_rows[correction.objects])
-        going = by_class(correction.going, boxes.rows[correction.going])
-        sides = enumerate(zip(taking, going))
-        changed = {row: self.ranked[row].corrected(*both) for row, both in sides if any(len(one) for one, _ in both)}
-        leaving = correction.leaving
-        left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
-        return CorrectedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
@@ -4069,14 +3867,7 @@ class RankedClasses:
         threads = threads_for(_WORK * sum(work) // len(work))
         points = each_in_threads(counted, classes, work, threads) if threads > 1 else [*map(counted, classes)]
         curves, aps = zip(*points)
-        return CountedClasses(self, counts, [*curves], objects, [*aps])
-
-
-class CorrectedClasses(NamedTuple):
-    """Changes by correcting errors: of some classes, and of the objects that no longer count."""
-
-    changed: dict[int, CorrectedClass]
-    leaving: ClassObjects
+        return CountedClasses(self, [*curves], objects, [*aps])
 
 
 @dataclass(frozen=True)
@@ -4084,27 +3875,9 @@ class CountedClasses:
     """A curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
-    counts: np.ndarray
     curves: list[Curve]
     objects: list[int]
     aps: list[Ratio]
-
-    @cached_property
-    def _fp_sums(self) -> list[np.ndarray]:
-        return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
-
-    def after(self, corrected: CorrectedClasses) -> CountedClasses:
-        """The classes after errors are corrected; curves stay as they were."""
-        objects, aps = (np.asarray(self.objects) - corrected.leaving.number(self.counts)).tolist(), [*self.aps]
-        for row, number in enumerate(objects):
-            if row in corrected.changed:
-                points = corrected.changed[row].points(self._fp_sums[row], self.counts)
-            elif number != self.objects[row]:
-                points = self.curves[row].tp, self.curves[row].fp
-            else:
-                continue
-            aps[row] = self.classes.average_precision(*points, number)
-        return replace(self, objects=objects, aps=aps)
 
     def mean_ap(self, rows: Sequence[int]) -> float:
         """The mean AP of those of some classes that have objects; 0.0 if none has."""
@@ -4125,8 +3898,16 @@ class CountedClasses:
         return tp, predicted
 
 
-# ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
-# Open-set detection after OW-DLN's evaluation guide: outcomes of matched boxes, and their rates.
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+def least_reaching(share: float | Fraction, total: int) -> int:
+    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
+    return max(1, math.ceil(as_written(share) * total))
+
+
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
+# The two protocols of open-set detection: OW-DLN's evaluation guide, and OWOD as papers report it.
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
@@ -4151,7 +3932,7 @@ class OwDln:
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
-        self._corrections: dict[str, CountColumns] = {}  # by error, changes of counts
+        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
@@ -4161,14 +3942,13 @@ class OwDln:
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
         for error, columns in self._corrections.items():
-            more = in_total(columns, counts)
-            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            after = ratio(*in_total(columns, counts).values())
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gain of U-Recall from correcting an error."""
-        self._corrections[error] = unknown_by_image(self.outcomes.boxes, correction)
+        self._corrections[error] = unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -4184,7 +3964,7 @@ class OwDln:
 
     def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
         """Rates of the predictions that reach each confidence; only if they are matched in this order."""
-        if self.outcomes.boxes.rules.one_to_one == BY_IOU:
+        if self.outcomes.boxes.rules.matching != BY_CONFIDENCE:
             raise ValueError(
                 "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
                 " got matching='iou', where each threshold needs a matching of its own"
@@ -4200,17 +3980,6 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     rates = openset_detection_rates(dict.fromkeys(columns, 0))
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-def least_reaching(share: float | Fraction, total: int) -> int:
-    """The smallest count, at least 1, with count/total ≥ share, for a share in (0, 1]."""
-    return max(1, math.ceil(as_written(share) * total))
-
-
-# ---- detection/owod.py -----------------------------------------------------------------------------------------------
-# Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact (WI), matched as in Pascal VOC.
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
@@ -4239,7 +4008,7 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -4257,8 +4026,8 @@ class Owod:
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (corrected, columns) in self._corrections.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
+            for name, value in after.items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
@@ -4282,10 +4051,10 @@ class Owod:
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        columns = unknown_by_image(self.outcomes.boxes, correction)
-        self._corrections[error] = self._classes.corrected(correction), columns
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
@@ -4324,9 +4093,9 @@ class Owod:
 class UnknownCalledKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # with objects: in the two tables, each once
     objects: np.ndarray
-    confidence: np.ndarray
+    confidence: np.ndarray  # for each of the objects, the highest among its predictions
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
@@ -4362,9 +4131,9 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 class ClosedSet(NamedTuple):
     """The two sets that WI compares: the images without an unknown object, and all images."""
 
-    known_only: np.ndarray
-    objects: np.ndarray
-    tp: Ranked
+    known_only: np.ndarray  # (N,) whether an image has no unknown object, ignored ones included
+    objects: np.ndarray  # (N,) known objects that count
+    tp: Ranked  # with fp: predictions of known classes
     fp: Ranked
 
 
@@ -4448,16 +4217,15 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
-_NO_ROWS = np.zeros(0, np.int64)
 
 
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
 
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
+    pairs: Pairs  # ranked by their IoU
+    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
+    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
+    above: np.ndarray  # whether it is more than 1/10
 
     def take(self, which: np.ndarray) -> FalseOverlaps:
         """Some of the pairs, by a mask or by their places."""
@@ -4528,7 +4296,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `correction_of`."""
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `corrected`."""
 
     def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
         outcomes = matched.outcomes
@@ -4546,14 +4314,12 @@ class Errors:
         }
         ranked = np.argsort(self.kinds, kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = matched_objects(outcomes)
+        is_matched = np.zeros(len(boxes.references), dtype=bool)
+        is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            has_target = place < DUPLICATE
-            if has_target:
-                matched.correct(kind, correction_of(boxes, is_matched, going, self.about))
-            else:
-                matched.correct(kind, Correction(going, _NO_ROWS, _NO_ROWS, _NO_ROWS))
-        matched.correct(MISSED, Correction(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.flatnonzero(is_missed)))
+            taking = taking_of(boxes, is_matched, going, self.about) if place < DUPLICATE else NO_ROWS
+            matched.correct(kind, corrected(outcomes, going, taking, self.about[taking], NO_ROWS))
+        matched.correct(MISSED, corrected(outcomes, NO_ROWS, NO_ROWS, NO_ROWS, np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -4606,22 +4372,14 @@ class Errors:
         return {name: column.tolist() for name, column in rows.items()}
 
 
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
-
-
-def correction_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Correction:
-    """Correct some false positives."""
+def taking_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The rows of the false positives that become true positives of their targets if they are corrected."""
     taking = going[target[going] >= 0]
     taking = taking[~is_matched[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Correction(going, taking, target[taking], _NO_ROWS)
+    return taking[first_of_each(target[taking])]
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
@@ -4640,10 +4398,20 @@ def share_of(side: str, fate: str) -> str:
 # The metric openset_detection: detection of known objects, and of unknown ones as unknown, by two protocols.
 
 PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
+_ONLY: dict[str, tuple[tuple[str, Any, str], ...]] = {  # by protocol, options with one value, and why
+    "ow-dln": (
+        ("previously_known", None, "mAP is of protocol='owod'"),
+        ("average_precision", "all", "mAP is of protocol='owod'"),
+    ),
+    "owod": (
+        ("matching", None, "protocol='owod' matches as Pascal VOC"),
+        ("count_background", False, "protocol='owod' always counts them"),
+    ),
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Rules):
+class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes."""
 
     name = "openset_detection"
@@ -4651,8 +4419,20 @@ class OpenSetDetection(Rules):
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
     configs = {name: {"protocol": name} for name in PROTOCOLS}
-    selecting = Rules.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
+    selecting = Metric.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
 
+    known_classes: Sequence[int] | None = None
+    unknown_class_id: int = UNKNOWN_CLASS_ID
+    iou_threshold: float = 0.5
+    conf_threshold: float = 0.0
+    count_background: bool = False
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
+    plus_one: bool = False
+    unknown_below: float | None = None
+    average_precision: str = "all"
     per_class: bool = False
     per_image: bool = False
     conf_list: Sequence[float] | None = None
@@ -4662,8 +4442,23 @@ class OpenSetDetection(Rules):
     box_format: str = "xyxy"
 
     def __post_init__(self) -> None:
-        """Check each option."""
+        """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
+        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
+        if self.known_classes is not None:
+            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        if self.previously_known is not None:
+            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
+        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
+        self.count_background = as_bool(self.count_background, "count_background")
+        self.plus_one = as_bool(self.plus_one, "plus_one")
+        if self.matching is not None:
+            self.matching = as_choice(self.matching, "matching", MATCHINGS)
+        if self.unknown_below is not None:
+            self.unknown_below = as_real(self.unknown_below, "unknown_below")
+        if self.recall_level is not None:
+            self.recall_level = as_fraction(self.recall_level, "recall_level")
         self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
         self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
         self.budget = as_choice(self.budget, "budget", BUDGETS)
@@ -4678,6 +4473,20 @@ class OpenSetDetection(Rules):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(self.budget_sizes)) < len(self.budget_sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {self.budget_sizes}")
+
+    def check_together(self) -> None:
+        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
+        for name, expected, reason in _ONLY[self.protocol]:
+            value = getattr(self, name)
+            if value != expected:
+                raise ValueError(f"{name}: expected {expected!r}, since {reason}, got {value!r}")
+        if self.known_classes is None:
+            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
+        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
+        if unknown_id in known:
+            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
+        if previous is not None and not set(previous) < set(known):
+            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
 
     def reduce(self, predictions: Any, references: Any) -> DetectionState:
         """Check the boxes of a batch of images and lay them out in two tables."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays.arrays import State
 from ..arrays.checks import as_bool, as_choice, as_fractions, as_int, as_real, plain_value
-from ..metric.groups import GROUPS, Parts
+from ..metric.groups import Parts
 from ..metric.metric import Metric
 from ..metric.prepared import MissingClassError, Prepared
 from ..metric.results import Results, check_thresholds_exist
@@ -20,16 +20,21 @@ from ..ranking.operating_points import RATES, parse_point
 from ..ranking.quantities import check_bits, cut
 from .aupimo import PimoRates
 from .components import ComponentRule, component_columns
-from .images import (
+from .maps import (
+    HIGHEST_VOID,
+    LEVELS,
+    LOWEST_VOID,
+    SCORES_OF_PIXELS,
+    AnomalyState,
     ImageRows,
     as_sample_ids,
-    check_groups_of_rows,
     check_one_group,
+    checked_state,
+    image_columns,
     image_contents,
     image_rows,
     per_image_table,
 )
-from .maps import HIGHEST_VOID, LEVELS, LOWEST_VOID, SCORES_OF_PIXELS, AnomalyState, checked_state, image_columns
 from .masks import checked_images
 from .rates import ComponentRates, ImageRates, MapRates, PixelRates, SampleRates
 from .regions import pixels_by_region, saturated_pixels
@@ -101,9 +106,9 @@ class AnomalySuite(Metric):
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
         if self.image_threshold is not None:
-            self.image_threshold = as_threshold(self.image_threshold, "image_threshold")
+            self.image_threshold = as_real(self.image_threshold, "image_threshold")
         if self.pixel_threshold is not None:
-            self.pixel_threshold = as_threshold(self.pixel_threshold, "pixel_threshold")
+            self.pixel_threshold = as_real(self.pixel_threshold, "pixel_threshold")
         self.components = as_bool(self.components, "components")
         self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
         self.min_object = as_int(self.min_object, "min_object", 0)
@@ -211,15 +216,10 @@ class AnomalySuite(Metric):
                 parts["components"] = partial(ComponentRates, state)
         return parts
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        parts = super()._reduced(columns)
-        if GROUPS in columns and "samples" in columns:
-            check_groups_of_rows(as_sample_ids(columns["samples"], columns["predictions"]), columns[GROUPS])
-        return parts
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
-        check_one_group(states)
+        if len(states) > 1:
+            check_one_group(states)
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
@@ -341,14 +341,6 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float]:
     if len(bounds) != 2 or bounds[0] >= bounds[1]:
         raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
     return bounds[0], bounds[1]
-
-
-def as_threshold(threshold: Any, name: str) -> float:
-    """Check a threshold. Raises ValueError for a list or NaN, TypeError for anything but a number."""
-    is_scalar = isinstance(threshold, (str, bytes)) or getattr(threshold, "ndim", 1) == 0
-    if isinstance(threshold, Sized) and not is_scalar:
-        raise ValueError(f"{name}: expected one threshold, got a list or array")
-    return as_real(threshold, name)
 
 
 def check_reduction(image_reduction: Any) -> str | int:

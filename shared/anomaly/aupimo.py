@@ -4,10 +4,8 @@ The false-positive rate is that of the normal images alone, so it does not depen
 anomalous image adds a step to that image's curve, at the numbers of normal pixels above, and at or above, its score. So
 an image's score is a mean over its pixels, and no curve has to be built.
 
-AUPIMO of a state and of drawn images, whose normal pixels also set the thresholds.
-
-Only the highest normal pixels are read, until their false-positive rate in the resample reaches the upper bound. So a
-resample has the AUPIMO of its images, up to the rounding of sums.
+Drawn normal images set the thresholds, too: only their highest pixels are read, until their false-positive rate reaches
+the upper bound. So a resample has the AUPIMO of its images, up to the rounding of sums.
 """
 
 from __future__ import annotations
@@ -39,18 +37,15 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 class PimoPixels(NamedTuple):
     """The pixels that AUPIMO is computed from.
 
-    normal: (P,) the pixels of normal images, image by image
     normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
-    anomalous: (A,) the anomalous pixels of anomalous images, image by image
-    anomalous_images, num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     """
 
-    normal: Array
+    normal: Array  # (P,) the pixels of normal images, image by image
     normal_images: np.ndarray
     sizes: np.ndarray
     weights: np.ndarray
-    anomalous: Array
-    anomalous_images: np.ndarray
+    anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
+    anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray
 
 

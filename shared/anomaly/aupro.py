@@ -73,16 +73,11 @@ def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[
 
 
 class Steps(NamedTuple):
-    """Normal pixels at each distinct score of the anomalous pixels, the highest score first.
+    """Normal pixels at each distinct score of the anomalous pixels, the highest score first."""
 
-    above: (T,) normal pixels with a higher score
-    fp: (T,) normal pixels with the score or a higher one
-    sizes: (T,) anomalous pixels with the score, Σ = A
-    """
-
-    above: Array
-    fp: Array
-    sizes: Array
+    above: Array  # (T,) normal pixels with a higher score
+    fp: Array  # (T,) normal pixels with the score or a higher one
+    sizes: Array  # (T,) anomalous pixels with the score, Σ = A
 
     def of_pixels(self, order: Array) -> Array:
         """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""

@@ -44,12 +44,11 @@ class Components(NamedTuple):
     """Objects and predicted components, of one image or of several.
 
     matched, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
-    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     """
 
     matched: np.ndarray
     expected: np.ndarray
-    inside: np.ndarray
+    inside: np.ndarray  # with sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
     sizes: np.ndarray
 
 
@@ -114,15 +113,11 @@ def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class ComponentMeans(NamedTuple):
-    """Means over components.
+    """Means over components."""
 
-    siou, ppv: the means over all objects and over all predicted components; None without any
-    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
-    """
-
-    siou: float | None
+    siou: float | None  # with ppv: the means over all objects and over all predicted components; None without any
     ppv: float | None
-    segment_f1: float
+    segment_f1: float  # the mean F1 over τ = 1/4, 3/10 … 3/4
 
 
 def component_rates(
@@ -161,16 +156,14 @@ def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) 
 class ComponentColumns(TypedDict):
     """Objects and predicted components of maps, see `Components`; absent without the option `components`.
 
-    object_found, object_expected: (K,) image by image
-    component_inside, component_sizes: (M,) image by image
     num_objects, num_components: (N,) the numbers of objects and components of each image
     component_threshold, min_predicted, min_object: the rule that they were found by
     """
 
-    object_found: NotRequired[np.ndarray]
+    object_found: NotRequired[np.ndarray]  # with object_expected: (K,) image by image
     object_expected: NotRequired[np.ndarray]
     num_objects: NotRequired[np.ndarray]
-    component_inside: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]  # with component_sizes: (M,) image by image
     component_sizes: NotRequired[np.ndarray]
     num_components: NotRequired[np.ndarray]
     component_threshold: NotRequired[np.ndarray]

@@ -1,15 +1,32 @@
-"""The state of a batch of anomaly maps and masks: scores of images and of pixels, region by region."""
+"""The state of a batch of anomaly maps and masks: scores of images and of pixels, region by region.
+
+Images show samples; equal images, or samples, are rows that resamples are drawn from; and there is a table of images.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, on_device, on_one_device, to_numpy, widen
+from ..arrays.arrays import (
+    MAX_EXACT,
+    Array,
+    State,
+    array_namespace,
+    as_array,
+    device_of,
+    is_torch_array,
+    on_device,
+    on_one_device,
+    to_numpy,
+    widen,
+    without_arrow,
+)
 from ..arrays.checks import (
     as_flags,
     as_int,
@@ -24,14 +41,21 @@ from ..arrays.checks import (
     score_column,
 )
 from ..arrays.exact import digits_of, shifted_sum
-from ..arrays.sorting import split
-from ..metric.prepared import MissingClassError
-from ..ranking.counts import Side, as_side
+from ..metric.groups import ALL, group_name
+from ..metric.prepared import as_content
 from ..ranking.quantities import checked_bits
 from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, checked_components
-from .images import checked_ids
 from .masks import CheckedImages, check_left, maxima
-from .regions import DEFECT_ARRAYS, DefectPixels, RegionPixels, check_defects, check_sum, checked_defects
+from .regions import (
+    DEFECT_ARRAYS,
+    DefectPixels,
+    RegionPixels,
+    check_defects,
+    check_sum,
+    checked_defects,
+    overlaps_of,
+    regions_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -58,22 +82,17 @@ _SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in fl
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels.
 
-    image_scores: (N,) higher is more anomalous
-    image_labels: (N,) whether the image is anomalous
-    image_reduction: how image scores were computed from maps, as a text
-    significant_bits: the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: the value of void pixels in masks, which were not counted; absent if there is none
     regions: "labels" if masks held the numbers of regions; absent if regions are connected components
-    samples: (N,) the id of the sample that each image shows; absent if there are none
     """
 
-    image_scores: Array
-    image_labels: Array
-    image_reduction: np.ndarray
-    significant_bits: NotRequired[np.ndarray]
+    image_scores: Array  # (N,) higher is more anomalous
+    image_labels: Array  # (N,) whether the image is anomalous
+    image_reduction: np.ndarray  # how image scores were computed from maps, as a text
+    significant_bits: NotRequired[np.ndarray]  # the number of bits kept of a pixel's score; absent if all were kept
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
-    samples: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]  # (N,) the id of the sample that each image shows; absent if there are none
 
 
 def checked_state(state: Mapping[str, Any], options: AnomalySuite) -> AnomalyState:
@@ -196,29 +215,184 @@ def exact_mean(values: Array) -> float:
     return float(total / len(values))
 
 
-def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
-    """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
-    positives, negatives, counts = level_scores(state, level)
-    return as_side(positives), as_side(negatives, counts)
-
-
-def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each.
-
-    Raises ValueError if there are no anomalous or no normal ones.
-    """
-    counts = None
-    if level == "pixel":
-        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
-    else:
-        positives, negatives = split(state["image_scores"], state["image_labels"])
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise MissingClassError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives, counts
-
-
 LEVELS = ("image", "pixel")
 LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
+
+
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+
+
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,).
+
+    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
+    """
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
+
+
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The sample ids of a state from elsewhere, if it has any."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
+
+
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample with images in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
+        for sample in sorted(samples):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(map(_words, (other, group)))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
+
+
+def _words(group: str) -> str:
+    return f"group {group!r}" if group != ALL else "no group"
+
+
+class ImageRows(NamedTuple):
+    """Rows of equal images, or of equal samples of several images."""
+
+    strata: np.ndarray  # (R,) ascending, the kind of each row; a resample has as many of each kind
+    counts: np.ndarray  # (R,) how many images, or samples, each row stands for
+    of_images: np.ndarray  # (N,) the row of each image
+    first: np.ndarray  # (N,) booleans, whether an image is the first of its sample
+    standing: np.ndarray  # (N,) booleans, whether an image is of the sample that stands for its row in a resample
+
+
+def image_rows(state: Mapping[str, Any]) -> ImageRows:
+    """A row for each image, or for each sample, ordered by kind, then by the highest score, then by content.
+
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these. Equal ones are one row, since their order would be the caller's.
+    """
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, sample = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(sample, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, image in zip(sample.tolist(), image_contents(state)):
+        images[each].append(image)
+    keys = [(kind, tuple(sorted(each, reverse=True))) for kind, each in zip(kinds.tolist(), images)]
+    place = {key: row for row, key in enumerate(sorted(set(keys)))}
+    rows = np.asarray([place[key] for key in keys], dtype=np.int64)
+    _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
+    return ImageRows(
+        kinds[standing],
+        counts,
+        rows[sample],
+        np.isin(np.arange(len(labels)), first),
+        np.isin(sample, standing),
+    )
+
+
+def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
+    """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions.
+
+    The digest is followed by its label, its numbers of pixels, regions and defects, and its objects and predicted
+    components.
+    """
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
+    overlaps = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in overlaps_of(state).values()
+    ]
+    numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
+    tables = [
+        np.split(state[name], np.cumsum(state[number]))
+        for number, names in COMPONENT_TABLES.items()
+        for name in names
+        if name in state
+    ]
+    for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+            digest.update(as_content(part))
+        others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
+        yield score, digest.digest() + others.astype(np.float64).tobytes()
+
+
+def per_image_table(
+    state: Mapping[str, Any],
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """A table of the images in their order, with scores, labels, and decisions at thresholds.
+
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and the pixels P with a score above the threshold; if both are
+    empty, as in a normal image without such pixels, it is None.
+
+    Parameters: state of `AnomalySuite`, with pixels image by image; the thresholds of decisions score > threshold, or
+    None to leave their columns out; pimo, the AUPIMO of each image, None for an image without one.
+    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
+    Raises ValueError if pixels of several images have been counted together.
+    """
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
+
+
+def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
+        raise ValueError(
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], state["num_normal"], threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
+
+
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """The number of each image's scores that exceed the threshold, (N,); `numbers` holds how many scores each image
+    has.
+
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    [1, 0, 1]
+    """
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores > at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))

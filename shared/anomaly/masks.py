@@ -38,20 +38,13 @@ class Defects(NamedTuple):
 
 
 class CheckedImages(NamedTuple):
-    """Maps and masks of images, of equal shapes and on one device: all stacks (N, H, W), or all lists of (H_i, W_i).
+    """Maps and masks of images, of equal shapes and on one device: all stacks (N, H, W), or all lists of (H_i, W_i)."""
 
-    maps: scores without NaN, in float32, float64 or a type of 16 bits at most
-    masks: booleans, whether a pixel is anomalous, or int64, k > 0 in region k; void pixels are normal here
-    voids: booleans, whether a pixel is void; None if no pixel is
-    defects: the defects of each image; None if references are plain masks
-    maxima: (N,) the highest score of each map; None unless the check for NaN computed it
-    """
-
-    maps: Any
-    masks: Any
-    voids: Any = None
-    defects: Sequence[Defects] | None = None
-    maxima: Array | None = None
+    maps: Any  # scores without NaN, in float32, float64 or a type of 16 bits at most
+    masks: Any  # booleans, whether a pixel is anomalous, or int64, k > 0 in region k; void pixels are normal here
+    voids: Any = None  # booleans, whether a pixel is void; None if no pixel is
+    defects: Sequence[Defects] | None = None  # the defects of each image; None if references are plain masks
+    maxima: Array | None = None  # (N,) the highest score of each map; None unless the check for NaN computed it
 
 
 def checked_images(predictions: Any, references: Any, ignore_value: int | None, regions: str) -> CheckedImages:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays.arrays import to_numpy
-from ..arrays.sorting import indices, sort_in_place, sorted_with
+from ..arrays.arrays import Array, to_numpy
+from ..arrays.sorting import indices, sort_in_place, sorted_with, split
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, exceeded_threshold, sort_sides
@@ -28,8 +28,7 @@ from ..ranking.prepared import Rows, rows_of_sides
 from ..ranking.quantities import Quantity, bounded, cut, error_of, quantities, was_cut
 from .aupro import STEPS, areas_up_to, by_limit, sampled_areas
 from .components import COMPONENT_TABLES, OF_COMPONENTS, Components, component_rates
-from .images import exceeding
-from .maps import level_scores, level_sides
+from .maps import LEVELS, exceeding
 from .regions import Regions, defects_of, overlaps_of, regions_of
 
 if TYPE_CHECKING:
@@ -42,6 +41,30 @@ IMAGE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": 
 PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
 _BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
 SAMPLE_CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "f1_max": _BEST_F1}
+
+
+def level_sides(state: Mapping[str, Any], level: str) -> tuple[Side, Side]:
+    """The anomalous and the normal side of a level, sorted; errors as of `level_scores`."""
+    positives, negatives, counts = level_scores(state, level)
+    return as_side(positives), as_side(negatives, counts)
+
+
+def level_scores(state: Mapping[str, Any], level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of both sides of a level, and the number of samples that each normal score stands for; None: one each.
+
+    Raises ValueError if there are no anomalous or no normal ones.
+    """
+    counts = None
+    if level == "pixel":
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
+    else:
+        positives, negatives = split(state["image_scores"], state["image_labels"])
+    if not positives.shape[0] or not negatives.shape[0]:
+        raise MissingClassError(
+            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
+            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
+        )
+    return positives, negatives, counts
 
 
 class MapRates(ABC):

@@ -37,19 +37,15 @@ _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 class RegionPixels(TypedDict):
     """Scores of the pixels of maps.
 
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
     num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) the number of normal pixels that each score stands for; absent, one each
     """
 
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
+    normal: Array  # (P,) those of the normal pixels
+    anomalous: Array  # (A,) those of the anomalous pixels, region by region
+    region_sizes: np.ndarray  # (K,) pixels of each region, Σ = A
     num_normal: np.ndarray
     num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
+    normal_counts: NotRequired[Array]  # (P,) the number of normal pixels that each score stands for; absent, one each
 
 
 class Regions(NamedTuple):
@@ -322,13 +318,11 @@ class DefectPixels(TypedDict):
     """Scores of the pixels that decide whether defects are found; absent if references were plain masks.
 
     defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
-    saturation_areas: (D,) their numbers, Σ = B
-    num_defects: (N,) the number of each map's entries in `saturation_areas`
     """
 
     defect_pixels: NotRequired[Array]
-    saturation_areas: NotRequired[np.ndarray]
-    num_defects: NotRequired[np.ndarray]
+    saturation_areas: NotRequired[np.ndarray]  # (D,) their numbers, Σ = B
+    num_defects: NotRequired[np.ndarray]  # (N,) the number of each map's entries in `saturation_areas`
 
 
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:

@@ -13,7 +13,7 @@ import numpy as np
 from ..anomaly import words
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels
 from ..anomaly.aupro import mean_overlap, pro_curve
-from ..anomaly.maps import level_sides
+from ..anomaly.rates import level_sides
 from ..arrays.checks import as_fractions
 from ..extras import extra
 from ..metric.numbers import percent_text

@@ -15,7 +15,7 @@ from ..detection.closed_set import closed_set_note, closed_set_summary
 from ..detection.errors import MISSED, NEARBY
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
-from ..detection.owod import TENTHS
+from ..detection.protocols import TENTHS
 from ..metric.numbers import percent_text
 from ..metric.results import Summary
 from ..reading.boxes.dataset import Detections, with_names_in_tables

@@ -10,8 +10,7 @@ import numpy as np
 from ..metric.groups import GROUPS
 from ..metric.numbers import number_text
 from ..ood.measures import has_threshold
-from ..ood.ood_bench import OODBench
-from ..ood.sides import StateOptions, is_ood, ood_sides, state_options
+from ..ood.ood_bench import OODBench, StateOptions, is_ood, ood_sides, state_options
 from ..ranking.counts import Side
 from ..ranking.roc import precision_recall_curve
 from .answer import Decisions, Figure, Worst

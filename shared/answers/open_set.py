@@ -10,9 +10,8 @@ import numpy as np
 
 from ..arrays.checks import as_fraction
 from ..metric.metric import Metric
-from ..open_set.decisions import Decisions as ClassDecisions
 from ..open_set.open_f import macro_open_f, micro_open_f
-from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
+from ..open_set.open_f_metrics import Decisions as ClassDecisions, MacroOpenF, MicroOpenF
 from ..open_set.openauc import OpenAUC, open_set_sides, oscr_curve
 from ..open_set.samples import count_classes
 from ..ranking.counts import Side

@@ -1,13 +1,8 @@
 """The rank of the true class: the numbers of other classes that score above it and that tie with it.
 
-One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
-numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
-partial sorting of each row takes (see arrays/threads.py).
-
-Top-k metrics from the rank of the true class: a batch is reduced to a few integers per sample.
-
-Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-once; the true class itself is kept for means over the classes.
+One pass over the scores counts both for every sample, and nothing is sorted: in a compiled loop for large matrices
+where numba is installed, else in blocks of rows that fit the cache. Every top-k quantity follows from these two numbers, for
+every k at once; the true class itself is kept for means over the classes.
 """
 
 from __future__ import annotations
@@ -230,24 +225,15 @@ TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 
 
 class TopkState(TypedDict):
-    """The true classes and their ranks.
+    """The true classes and their ranks."""
 
-    above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
-    tied: (N,) other classes that tie with it
-    correct: (N,) whether the argmax is right; for ids, whether the class is in the row
-    classes: (N,) the true class; −1 for an unknown sample
-    predictions_width: C scores, or K ids
-    predictions_are_scores: whether the rows are scores rather than ids
-    counts: (N,) how many samples each entry stands for; absent, one each
-    """
-
-    above: Array
-    tied: Array
-    correct: Array
-    classes: Array
-    predictions_width: np.ndarray
-    predictions_are_scores: np.ndarray
-    counts: NotRequired[Array]
+    above: Array  # (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
+    tied: Array  # (N,) other classes that tie with it
+    correct: Array  # (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: Array  # (N,) the true class; −1 for an unknown sample
+    predictions_width: np.ndarray  # C scores, or K ids
+    predictions_are_scores: np.ndarray  # whether the rows are scores rather than ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
 
 
 def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool) -> TopkState:

@@ -39,16 +39,11 @@ _NONE = np.zeros(0, dtype=bool)
 
 
 class Corners(NamedTuple):
-    """Corners of boxes.
+    """Corners of boxes."""
 
-    rounded: (n, 4) x1, y1, x2, y2
-    remainders: (n, 4) the rounding error of each
-    border: pixels to add to the far corners, 0 or 1
-    """
-
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
+    rounded: np.ndarray  # (n, 4) x1, y1, x2, y2
+    remainders: np.ndarray  # (n, 4) the rounding error of each
+    border: int  # pixels to add to the far corners, 0 or 1
 
     def parts(self, row: Any) -> list[float]:
         """Four corners of a box, the remainder to add to each of them, and the border."""
@@ -61,9 +56,10 @@ class Corners(NamedTuple):
         no box is in doubt.
         """
         exact = not self.border and (repeats_zeros(self.remainders) or not self.remainders.any())
-        if exact and self._sides_reach(_TINY**0.5):  # the usual case
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] for far in (2, 3)]
+        if exact and all(side.min(initial=1.0) >= _TINY**0.5 for side in sides):  # the usual case
             return np.zeros(())
-        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        sides = [side + self.border for side in sides]
         with np.errstate(over="ignore"):
             tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
         doubt = np.where(tiny, np.inf, 0.0)
@@ -77,29 +73,10 @@ class Corners(NamedTuple):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
 
-    def _sides_reach(self, least: float) -> bool:
-        """Whether each side, without its border, is at least `least` long."""
-        loop = worth_compiling(sides_reach, self.rounded.size, self.rounded)
-        if loop is not None:
-            return bool(loop(self.rounded, least))
-        for start in range(0, len(self.rounded), _ROWS):
-            x1, y1, x2, y2 = self.rounded[start : start + _ROWS].T
-            if not ((x2 - x1 >= least).all() and (y2 - y1 >= least).all()):
-                return False
-        return True
-
 
 def repeats_zeros(remainders: np.ndarray) -> bool:
     """Whether remainders are a view that repeats zeros, as of corners in the input (see `_turn_into_corners`)."""
     return len(remainders) > 1 and remainders.strides[0] == 0
-
-
-def sides_reach(corners: Any, least: float) -> bool:
-    """Whether each side of boxes xyxy is at least `least` long."""
-    every = True
-    for i in range(len(corners)):
-        every &= (corners[i, 2] - corners[i, 0] >= least) & (corners[i, 3] - corners[i, 1] >= least)
-    return every
 
 
 def exact_ious(
@@ -280,10 +257,10 @@ def _joined(images: list[Any], width: int) -> np.ndarray | None:
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
-    if any(key not in image for key in keys):
+    if {*keys} - image.keys():
         raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
     columns = [box_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
-    if len({len(column) for column in columns}) > 1:
+    if len({*map(len, columns)}) > 1:
         came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
         raise ValueError(f"{name}[{i}]: expected one length, got {came}")
     return np.concatenate(columns, axis=1)

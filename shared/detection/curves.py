@@ -7,7 +7,7 @@ predictions of a class, by confidence → TP, FP at each confidence at which TP 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,9 +25,7 @@ from .outcomes import (
     TP_KNOWN,
     TP_UNKNOWN,
     ClassObjects,
-    Correction,
     Outcomes,
-    SelectedBoxes,
 )
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
@@ -68,7 +66,9 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     tp, fp = _where_tp_rises(tp, fp)
     if not num_objects or not len(tp):
         return 0, 1
-    return sum_of_shares(np.diff(tp, prepend=0), _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
+    gained = tp.copy()
+    gained[1:] -= tp[:-1]
+    return sum_of_shares(gained, _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
 
 
 def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
@@ -131,33 +131,20 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedClass:
-    """The predictions of a class.
+    """The predictions of a class."""
 
-    confidence: (n,) of each, ascending
-    tags: (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
-    """
-
-    confidence: np.ndarray
-    tags: np.ndarray
+    confidence: np.ndarray  # (n,) of each, ascending
+    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
 
     @cached_property
-    def _right(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_RIGHT)
-
-    @cached_property
-    def _wrong(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._having(_WRONG)
-
-    def _having(self, flag: int) -> tuple[np.ndarray, np.ndarray]:
-        """The confidences of the predictions with a flag, ascending, and their images."""
-        places = np.flatnonzero(self.tags & flag)
-        return self.confidence[places], self.tags[places] >> _FLAG_BITS
+    def _num_right(self) -> int:
+        return int(np.count_nonzero(self.tags & _RIGHT))
 
     def curve(self, counts: np.ndarray) -> Curve:
         """The curve where each image occurs `counts` times."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
-            points = np.empty((3, len(self._right[0]) + 2), np.int64)
+            points = np.empty((3, self._num_right + 2), np.int64)
             return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
         tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
         occurring = np.flatnonzero(number)
@@ -168,23 +155,9 @@ class RankedClass:
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
-        return _reaching(self._right[0], thresholds), _reaching(self._wrong[0], thresholds)
-
-    def fp_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Running sums of the false positives, from the most confident on; the first is 0."""
-        return _running(counts[self._wrong[1][::-1]])
-
-    def corrected(self, taking: tuple[np.ndarray, np.ndarray], going: tuple[np.ndarray, np.ndarray]) -> CorrectedClass:
-        """The class with more true positives and without some false positives.
-
-        Parameters: the confidences of those that come and of those that go, ascending, and their images.
-        """
-        right, images = map(np.append, self._right, taking)
-        order = np.argsort(right, kind="stable")  # which takes no longer than a merge of the two
-        right = right[order]
-        lowest = np.unique(right)[::-1]
-        tp, fp, gone = (_reaching(ascending, lowest) for ascending in (right, self._wrong[0], going[0]))
-        return CorrectedClass(images[order][::-1], tp, fp, going[1][::-1], gone)
+        sides = (self.confidence[self.tags & flag != 0] for flag in (_RIGHT, _WRONG))
+        tp, fp = (len(side) - np.searchsorted(side, thresholds) for side in sides)
+        return tp, fp
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
@@ -205,101 +178,24 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-class CorrectedClass(NamedTuple):
-    """Changes of a class after corrections, counted at its true positives, which suffices for its AP.
-
-    tp_image: the image of each true positive, from the most confident on
-    tp, fp: (K,) how many true positives, and how many false positives of the class before them, are at or above
-        each confidence of a true positive
-    gone_image, gone: the images of the false positives that were removed, and how many reach each confidence
-    """
-
-    tp_image: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-    gone_image: np.ndarray
-    gone: np.ndarray
-
-    def points(self, fp_sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """TP and FP at each of these confidences, from the running sums of false positives before them."""
-        tp, gone = _running(counts[self.tp_image])[self.tp], _running(counts[self.gone_image])[self.gone]
-        return tp, fp_sums[self.fp] - gone
-
-
-def _reaching(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """How many numbers reach each threshold."""
-    return len(ascending) - np.searchsorted(ascending, thresholds)
-
-
-def _running(numbers: np.ndarray) -> np.ndarray:
-    """Running sums of numbers; the first is 0."""
-    sums = np.zeros(len(numbers) + 1, np.int64)
-    np.cumsum(numbers, out=sums[1:])
-    return sums
-
-
-def tag_type(boxes: SelectedBoxes) -> np.dtype[Any]:
-    """The type of a tag, which holds an image and flags."""
-    return np.dtype("uint32" if len(boxes.num_predictions) < _IMAGES_IN_32_BITS else "uint64")
-
-
-def _tags(outcomes: Outcomes) -> np.ndarray:
-    """Tags of the predictions, without the flag of unknown objects."""
-    boxes, outcome = outcomes.boxes, outcomes.outcome
-    dtype = tag_type(boxes)
-    loop = worth_compiling(write_tags, len(outcome), outcome)
-    if loop is None:
-        images: np.ndarray = boxes.image.astype(dtype)
-        return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcome]
-    tags = np.empty(len(outcome), dtype)
-    loop(boxes.image, outcome, _FLAGS_OF_OUTCOME, tags)
-    return tags
-
-
-def write_tags(image: Any, outcome: Any, flags: Any, tags: Any) -> None:
-    """Write the image of each prediction and the flags of its outcome."""
-    for i in range(outcome.size):
-        tags[i] = (image[i] << _FLAG_BITS) | flags[outcome[i]]
-
-
 @dataclass(frozen=True)
 class RankedClasses:
-    """Ranked predictions and objects, class by class.
+    """Ranked predictions and objects, class by class."""
 
-    outcomes: of the predictions, and their boxes, which list the classes
-    ranked: the predictions of each class
-    objects: those that count
-    average_precision: computed for each class
-    """
-
-    outcomes: Outcomes
-    ranked: list[RankedClass]
-    objects: ClassObjects
-    average_precision: AveragePrecision
+    outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
+    ranked: list[RankedClass]  # the predictions of each class
+    objects: ClassObjects  # those that count
+    average_precision: AveragePrecision  # computed for each class
 
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes, tags = outcomes.boxes, _tags(outcomes)
+        boxes = outcomes.boxes
+        tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
+        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
-
-    def corrected(self, correction: Correction) -> CorrectedClasses:
-        """Changes of the classes by correcting errors."""
-        boxes = self.outcomes.boxes
-
-        def by_class(predictions: np.ndarray, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-            images: np.ndarray = boxes.image[predictions].astype(tag_type(boxes))
-            return sorted_by_kind_with(boxes.confidence[predictions], rows, len(boxes.classes), images)
-
-        taking = by_class(correction.taking, boxes.object_rows[correction.objects])
-        going = by_class(correction.going, boxes.rows[correction.going])
-        sides = enumerate(zip(taking, going))
-        changed = {row: self.ranked[row].corrected(*both) for row, both in sides if any(len(one) for one, _ in both)}
-        leaving = correction.leaving
-        left = ClassObjects(boxes.object_rows[leaving], boxes.object_image[leaving], len(boxes.classes))
-        return CorrectedClasses(changed, left)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times.
@@ -317,14 +213,7 @@ class RankedClasses:
         threads = threads_for(_WORK * sum(work) // len(work))
         points = each_in_threads(counted, classes, work, threads) if threads > 1 else [*map(counted, classes)]
         curves, aps = zip(*points)
-        return CountedClasses(self, counts, [*curves], objects, [*aps])
-
-
-class CorrectedClasses(NamedTuple):
-    """Changes by correcting errors: of some classes, and of the objects that no longer count."""
-
-    changed: dict[int, CorrectedClass]
-    leaving: ClassObjects
+        return CountedClasses(self, [*curves], objects, [*aps])
 
 
 @dataclass(frozen=True)
@@ -332,27 +221,9 @@ class CountedClasses:
     """A curve, a number of objects and an AP of each class, where images occur `counts` times."""
 
     classes: RankedClasses
-    counts: np.ndarray
     curves: list[Curve]
     objects: list[int]
     aps: list[Ratio]
-
-    @cached_property
-    def _fp_sums(self) -> list[np.ndarray]:
-        return [ranked.fp_sums(self.counts) for ranked in self.classes.ranked]
-
-    def after(self, corrected: CorrectedClasses) -> CountedClasses:
-        """The classes after errors are corrected; curves stay as they were."""
-        objects, aps = (np.asarray(self.objects) - corrected.leaving.number(self.counts)).tolist(), [*self.aps]
-        for row, number in enumerate(objects):
-            if row in corrected.changed:
-                points = corrected.changed[row].points(self._fp_sums[row], self.counts)
-            elif number != self.objects[row]:
-                points = self.curves[row].tp, self.curves[row].fp
-            else:
-                continue
-            aps[row] = self.classes.average_precision(*points, number)
-        return replace(self, objects=objects, aps=aps)
 
     def mean_ap(self, rows: Sequence[int]) -> float:
         """The mean AP of those of some classes that have objects; 0.0 if none has."""

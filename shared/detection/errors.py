@@ -20,20 +20,20 @@ from .outcomes import (
     FP_UNKNOWN,
     IS_RIGHT,
     IS_WRONG,
+    NO_ROWS,
     OUTCOMES,
-    Correction,
     CountColumns,
     Outcomes,
     SelectedBoxes,
     as_rows,
+    corrected,
     gain,
     in_total,
     ratio,
     tally,
 )
 from .overlap import Overlaps, Pairs
-from .ow_dln import OwDln
-from .owod import Owod
+from .protocols import OwDln, Owod
 
 NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
 FALSE_POSITIVES = (
@@ -76,22 +76,15 @@ KEYS_OF_TABLES = frozenset(
     [f"fate({side}, {fate})" for side, fate in FATES]
     + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
 )  # of the rates that the two tables hold, too
-_NO_ROWS = np.zeros(0, np.int64)
 
 
 class FalseOverlaps(NamedTuple):
-    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
 
-    pairs: ranked by their IoU
-    same: whether the prediction says the object's class; all unknown objects are of one
-    reached: whether the IoU reaches the threshold of the rules
-    above: whether it is more than 1/10
-    """
-
-    pairs: Pairs
-    same: np.ndarray
-    reached: np.ndarray
-    above: np.ndarray
+    pairs: Pairs  # ranked by their IoU
+    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
+    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
+    above: np.ndarray  # whether it is more than 1/10
 
     def take(self, which: np.ndarray) -> FalseOverlaps:
         """Some of the pairs, by a mask or by their places."""
@@ -190,7 +183,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `correction_of`.
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `corrected`.
 
     fates, called: the fate of each object and the row of the class that it was called
     kinds, about: the kind of each prediction and the object that it is about
@@ -216,14 +209,12 @@ class Errors:
         }
         ranked = np.argsort(self.kinds, kind="stable")
         ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = matched_objects(outcomes)
+        is_matched = np.zeros(len(boxes.references), dtype=bool)
+        is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
         for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            has_target = place < DUPLICATE
-            if has_target:
-                matched.correct(kind, correction_of(boxes, is_matched, going, self.about))
-            else:
-                matched.correct(kind, Correction(going, _NO_ROWS, _NO_ROWS, _NO_ROWS))
-        matched.correct(MISSED, Correction(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.flatnonzero(is_missed)))
+            taking = taking_of(boxes, is_matched, going, self.about) if place < DUPLICATE else NO_ROWS
+            matched.correct(kind, corrected(outcomes, going, taking, self.about[taking], NO_ROWS))
+        matched.correct(MISSED, corrected(outcomes, NO_ROWS, NO_ROWS, NO_ROWS, np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -276,29 +267,21 @@ class Errors:
         return {name: column.tolist() for name, column in rows.items()}
 
 
-def matched_objects(outcomes: Outcomes) -> np.ndarray:
-    """Whether each object is matched by a true positive."""
-    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
-    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-    return is_matched
+def taking_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The rows of the false positives that become true positives of their targets if they are corrected.
 
+    One with a target becomes a TP of the target's class at its own confidence, unless the object is already matched, by
+    a TP or a more confident one of these. All others are removed.
 
-def correction_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> Correction:
-    """Correct some false positives.
-
-    A false positive with a target becomes a TP of the target's class at its own confidence, unless the object is
-    already matched, by a TP or a more confident one of these. All others are removed.
-
-    Parameters: is_matched, of `matched_objects`; going, the rows of the false positives; target (n,), the row of an
-    object for each prediction, or −1.
+    Parameters: is_matched (m,), whether a TP matches each object; going, the rows of the false positives; target (n,),
+    the row of an object for each prediction, or −1.
     """
     taking = going[target[going] >= 0]
     taking = taking[~is_matched[target[taking]]]
     surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
     taking = taking[surest]
     taking = taking[np.argsort(target[taking], kind="stable")]
-    taking = taking[first_of_each(target[taking])]
-    return Correction(going, taking, target[taking], _NO_ROWS)
+    return taking[first_of_each(target[taking])]
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:

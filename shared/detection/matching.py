@@ -7,11 +7,7 @@ gives each the free object that it overlaps most.
 
 Pascal VOC's, class by class: a prediction points at the object of its class that it overlaps most, and matches no other
 object if that one is taken. So no loop is needed: of the predictions that point at one object, the most confident is
-the TP. The counts of all predictions that reach a confidence then depend on no order, and each distinct confidence is a
-threshold.
-
-COCO's, class by class at ten IoUs: pairs of boxes of one class, ranked by confidence and then IoU, are matched one to
-one at each IoU; predictions on ignored objects are left out.
+the TP.
 """
 
 from __future__ import annotations
@@ -38,7 +34,6 @@ from .outcomes import (
     TP_KNOWN,
     TP_UNKNOWN,
     Outcomes,
-    Rules,
     SelectedBoxes,
 )
 from .overlap import Overlaps, Pairs, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
@@ -52,7 +47,7 @@ def match_boxes(
     references: Any,
     num_predictions: Any,
     num_references: Any,
-    iou_threshold: float = Rules.iou_threshold,
+    iou_threshold: float = 0.5,
     *,
     matching: str = BY_IOU,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -197,7 +192,9 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.one_to_one)
+    pairs_matched = match_pairs(
+        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
+    )
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 

@@ -14,23 +14,34 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import MAX_EXACT
-from ..arrays.checks import as_bool, as_choice, as_int_list, as_reals, plain_value
+from ..arrays.box_objects import UNKNOWN_CLASS_ID
+from ..arrays.checks import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real, as_reals, plain_value
+from ..metric.metric import Metric
 from ..metric.prepared import Prepared
-from ..metric.results import Results, as_dict
+from ..metric.results import Results
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, image_contents, places_of_images, reduce_boxes
 from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
 from .errors import NEARBY, Errors
 from .matching import RECALL_IOUS
-from .outcomes import Rules, select_boxes, tally
-from .ow_dln import OwDln
-from .owod import Owod
+from .outcomes import MATCHINGS, select_boxes, tally
+from .protocols import OwDln, Owod
 
 PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
+_ONLY: dict[str, tuple[tuple[str, Any, str], ...]] = {  # by protocol, options with one value, and why
+    "ow-dln": (
+        ("previously_known", None, "mAP is of protocol='owod'"),
+        ("average_precision", "all", "mAP is of protocol='owod'"),
+    ),
+    "owod": (
+        ("matching", None, "protocol='owod' matches as Pascal VOC"),
+        ("count_background", False, "protocol='owod' always counts them"),
+    ),
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpenSetDetection(Rules):
+class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes.
 
     Columns: see `reduce`; one-to-one matching: `match_boxes`. Options, in addition to the common ones (see `Metric`):
@@ -68,8 +79,20 @@ class OpenSetDetection(Rules):
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
     configs = {name: {"protocol": name} for name in PROTOCOLS}
-    selecting = Rules.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
+    selecting = Metric.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
 
+    known_classes: Sequence[int] | None = None
+    unknown_class_id: int = UNKNOWN_CLASS_ID
+    iou_threshold: float = 0.5
+    conf_threshold: float = 0.0
+    count_background: bool = False
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
+    plus_one: bool = False
+    unknown_below: float | None = None
+    average_precision: str = "all"
     per_class: bool = False
     per_image: bool = False
     conf_list: Sequence[float] | None = None
@@ -79,8 +102,23 @@ class OpenSetDetection(Rules):
     box_format: str = "xyxy"
 
     def __post_init__(self) -> None:
-        """Check each option."""
+        """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
+        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
+        if self.known_classes is not None:
+            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        if self.previously_known is not None:
+            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
+        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
+        self.count_background = as_bool(self.count_background, "count_background")
+        self.plus_one = as_bool(self.plus_one, "plus_one")
+        if self.matching is not None:
+            self.matching = as_choice(self.matching, "matching", MATCHINGS)
+        if self.unknown_below is not None:
+            self.unknown_below = as_real(self.unknown_below, "unknown_below")
+        if self.recall_level is not None:
+            self.recall_level = as_fraction(self.recall_level, "recall_level")
         self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
         self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
         self.budget = as_choice(self.budget, "budget", BUDGETS)
@@ -95,6 +133,20 @@ class OpenSetDetection(Rules):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
         if len(set(self.budget_sizes)) < len(self.budget_sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {self.budget_sizes}")
+
+    def check_together(self) -> None:
+        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
+        for name, expected, reason in _ONLY[self.protocol]:
+            value = getattr(self, name)
+            if value != expected:
+                raise ValueError(f"{name}: expected {expected!r}, since {reason}, got {value!r}")
+        if self.known_classes is None:
+            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
+        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
+        if unknown_id in known:
+            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
+        if previous is not None and not set(previous) < set(known):
+            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
 
     @property
     def bytes_per_second(self) -> int:
@@ -202,10 +254,3 @@ class PreparedImages(Prepared):
             sweep = self.matched.sweep(results, metric.conf_list)
             tables["sweep"] = {"confidence": metric.conf_list, **sweep}
         return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
-
-
-def detection_results(state: DetectionState, metric: OpenSetDetection) -> dict[str, Any]:
-    """The results of a metric, of a state that it has reduced."""
-    prepared = metric.prepare(state)
-    results = prepared.rates()
-    return as_dict({**results, **prepared.tables(results)})

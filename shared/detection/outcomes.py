@@ -11,18 +11,15 @@ count gives results bit-identical to the repeated image.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT
-from ..arrays.box_objects import UNKNOWN_CLASS_ID
-from ..arrays.checks import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
-from ..arrays.threads import worth_compiling
-from ..metric.metric import Metric
 from .boxes import Corners, DetectionState
 from .overlap import Overlaps, Pairs, overlaps
+
+if TYPE_CHECKING:
+    from .openset_detection import OpenSetDetection
 
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
@@ -33,87 +30,17 @@ COUNTED = range(BACKGROUND)  # the outcomes that are counted
 IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 _FEW = 1 << 10  # ids of classes
+NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Rules(Metric):
-    """Options of `OpenSetDetection` that decide which box takes which object, and with which results; see there."""
-
-    known_classes: Sequence[int] | None = None
-    unknown_class_id: int = UNKNOWN_CLASS_ID
-    iou_threshold: float = 0.5
-    conf_threshold: float = 0.0
-    count_background: bool = False
-    protocol: str = "ow-dln"
-    matching: str | None = None
-    recall_level: float | None = 0.8
-    previously_known: Sequence[int] | None = None
-    plus_one: bool = False
-    unknown_below: float | None = None
-    average_precision: str = "all"
-
-    def __post_init__(self) -> None:
-        """Check each option by itself, and keep it as a plain Python value."""
-        super().__post_init__()
-        self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
-        self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
-        self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
-        if self.matching is not None:
-            self.matching = as_choice(self.matching, "matching", MATCHINGS)
-        if self.unknown_below is not None:
-            self.unknown_below = as_real(self.unknown_below, "unknown_below")
-        if self.recall_level is not None:
-            self.recall_level = as_fraction(self.recall_level, "recall_level")
-
-    def check_together(self) -> None:
-        """Raise TypeError without known_classes, and ValueError for options that exclude each other."""
-        if self.protocol == "owod":
-            if self.matching is not None:
-                got = f"got {self.matching!r}"
-                raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
-            if self.count_background:
-                raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-        else:
-            if self.previously_known is not None:
-                got = f"got {self.previously_known!r}"
-                raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
-            if self.average_precision != "all":
-                got = f"got {self.average_precision!r}"
-                raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
-        if self.known_classes is None:
-            raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        known, unknown_id, previous = self.known_classes, self.unknown_class_id, self.previously_known
-        if unknown_id in known:
-            raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        if previous is not None and not set(previous) < set(known):
-            raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
-
-    @property
-    def one_to_one(self) -> str:
-        """By what boxes are matched one to one: `matching`, or its default; by confidence in pictures of "owod"."""
-        return self.matching or (BY_CONFIDENCE if self.protocol == "owod" else BY_IOU)
 
 
 class SelectedBoxes(NamedTuple):
     """The boxes of a state that are evaluated: confident predictions and all objects.
 
     predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    counts: how many equal images each image stands for
     image, confidence, label: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    classes: the known classes, others that are predicted, and "unknown", in the order of tables by class
-    rows, object_rows: the class of each prediction and of each object, as its row there
     known, unknown_id: the ids of the known classes, and the class by which a prediction says "unknown"
-    rules: the options, checked
-    corners: those of predictions and of objects, exactly
     """
 
     predictions: np.ndarray
@@ -121,19 +48,19 @@ class SelectedBoxes(NamedTuple):
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # how many equal images each image stands for
     image: np.ndarray
     confidence: np.ndarray
     label: np.ndarray
-    object_image: np.ndarray
+    object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
     object_label: np.ndarray
-    classes: list[int]
-    rows: np.ndarray
+    classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
+    rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
     known: list[int]
     unknown_id: int
-    rules: Rules
-    corners: tuple[Corners, Corners]
+    rules: OpenSetDetection  # the options
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
@@ -159,19 +86,21 @@ class Outcomes(NamedTuple):
     matched: np.ndarray
 
 
-class Correction(NamedTuple):
-    """Changes of outcomes by correcting errors.
+def corrected(
+    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
+) -> Outcomes:
+    """The outcomes after errors are corrected.
 
-    going: rows of the predictions that are no longer false positives
-    taking, objects: rows of the predictions that become true positives instead, at their own confidence and with the
-        right class, and of the objects that they take
-    leaving: rows of the objects that no longer count
+    Parameters: going, rows of the predictions that are no longer false positives; taking and objects, rows of those
+    among them that become true positives instead, at their own confidence and with the right class, and of the objects
+    that they take; leaving, rows of the objects that no longer count.
     """
-
-    going: np.ndarray
-    taking: np.ndarray
-    objects: np.ndarray
-    leaving: np.ndarray
+    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
+    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
+    outcome[going] = LEFT_OUT_CLASS
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
+    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -183,7 +112,7 @@ def gain(error: str, measure: str) -> str:
     return f"Δ{measure}({error})"
 
 
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+def select_boxes(state: DetectionState, rules: OpenSetDetection) -> SelectedBoxes:
     """Check the options together, drop predictions below the confidence threshold, and label the objects.
 
     With `unknown_below`, less confident predictions of known classes become "unknown".
@@ -260,18 +189,8 @@ def distinct_integers(numbers: np.ndarray) -> list[int]:
     if highest - lowest >= max(len(numbers), _FEW):
         return np.unique(numbers.astype(np.int64)).tolist()
     occurs = np.zeros(highest - lowest + 1, dtype=bool)  # a tenth of the time of a sort
-    loop = worth_compiling(flag_numbers, len(numbers), numbers)
-    if loop is None:
-        occurs[numbers.astype(np.int64) - lowest] = True
-    else:
-        loop(numbers, lowest, occurs)
+    occurs[numbers.astype(np.int64) - lowest] = True
     return (np.flatnonzero(occurs) + lowest).tolist()
-
-
-def flag_numbers(numbers: Any, lowest: int, occurs: Any) -> None:
-    """Set the flag of each number, from the lowest on."""
-    for number in numbers:
-        occurs[int(number) - lowest] = True
 
 
 def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
@@ -281,21 +200,10 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        loop = worth_compiling(write_rows, len(labels), labels)
-        if loop is None:
-            return rows[labels.astype(np.int64) - lowest]
-        of_labels = np.empty(len(labels), dtype)
-        loop(labels, lowest, rows, of_labels)
-        return of_labels
+        return rows[labels.astype(np.int64) - lowest]
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
-
-
-def write_rows(labels: Any, lowest: int, rows: Any, of_labels: Any) -> None:
-    """Write the row of each label, from the rows of all labels from the lowest on."""
-    for i in range(labels.size):
-        of_labels[i] = rows[int(labels[i]) - lowest]
 
 
 class Ranked(NamedTuple):
@@ -323,41 +231,25 @@ def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
 
 def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
     """The predictions that have an outcome."""
-    rows = np.flatnonzero(outcomes.outcome == code)
-    return ranked(outcomes.boxes.confidence[rows], outcomes.boxes.image[rows])
+    here = outcomes.outcome == code
+    return ranked(outcomes.boxes.confidence[here], outcomes.boxes.image[here])
 
 
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
     size, width = len(boxes.num_predictions), len(OUTCOMES)
-    loop = worth_compiling(count_by_image, len(outcome), outcome)
-    if loop is None:
-        table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
-    else:
-        table = np.zeros((size, width), np.int64)
-        loop(boxes.image, outcome, table)
+    table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
     total_unknown = np.bincount(boxes.object_image[~is_known & ~boxes.ignored], minlength=size)
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def count_by_image(image: Any, outcome: Any, table: Any) -> None:
-    """Count the outcomes of the predictions of each image."""
-    for i in range(outcome.size):
-        table[image[i], outcome[i]] += 1
-
-
-def unknown_by_image(boxes: SelectedBoxes, correction: Correction) -> CountColumns:
-    """Changes of TP_unknown, and of the number of unknown objects, in each image by correcting errors."""
-    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
-    coming = boxes.image[correction.taking[is_unknown[correction.objects]]]
-    leaving = boxes.object_image[correction.leaving[is_unknown[correction.leaving]]]
-    return {
-        "TP_unknown": np.bincount(coming, minlength=size),
-        "total_unknown": -np.bincount(leaving, minlength=size),
-    }
+def unknown_by_image(outcomes: Outcomes) -> CountColumns:
+    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
+    columns = counts_by_image(outcomes)
+    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:

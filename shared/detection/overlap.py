@@ -199,18 +199,12 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 
 
 class Overlaps(NamedTuple):
-    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
+    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
-    pairs: with their IoU in float64
-    images: (P,) the image of each
-    error: a bound on the error of their IoUs
-    corners: those of predictions and of objects, exactly
-    """
-
-    pairs: Pairs
-    images: np.ndarray
-    error: float
-    corners: tuple[Corners, Corners]
+    pairs: Pairs  # with their IoU in float64
+    images: np.ndarray  # (n,) the image of each prediction
+    error: float  # a bound on the error of their IoUs
+    corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
         """Compare the IoU of each pair with a threshold, exactly; the threshold is a decimal as it is written.
@@ -231,18 +225,13 @@ class Overlaps(NamedTuple):
 
     def take(self, which: np.ndarray) -> Overlaps:
         """Some of the pairs, by a mask or by their places."""
-        if which.dtype == bool:
-            if which.all():
-                return self
-            which = np.flatnonzero(which)
-        return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
+        return self._replace(pairs=self.pairs.take(which))
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs with an IoU of at least the threshold, ranked."""
         some = self.take(self.pairs.ious >= float(threshold) - 2 * self.error)
         signs, ious = some.compared(threshold)
-        pairs = some.pairs._replace(ious=ious)
-        return Overlaps(pairs, some.images, self.error, self.corners).take(signs >= 0).ranked()
+        return some._replace(pairs=some.pairs._replace(ious=ious)).take(signs >= 0).ranked()
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
@@ -279,7 +268,7 @@ def overlaps(
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions)[pairs.rows], error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
 
 
 def _pairs_of_lost(
@@ -314,8 +303,8 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[some]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
+    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]

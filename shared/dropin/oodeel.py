@@ -7,8 +7,7 @@ from typing import Any
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_int, as_real
 from ..ood.measures import DEFAULT_METRICS, sampled_curve
-from ..ood.ood_bench import OODBench
-from ..ood.sides import Label
+from ..ood.ood_bench import Label, OODBench
 from .labelled_scores import both_sides, labelled_sides
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..answers.detection import meaning
+from ..answers.detection import words
 from ..comparison import TABLE
 from ..detection.errors import KEYS_OF_TABLES
 from ..metric.numbers import number_text
@@ -101,8 +101,8 @@ def summary(
 
 def _said(key: str, protocol: Mapping[str, Any]) -> str:
     """The meaning of a key, and which direction is better; "" without a meaning."""
-    words, known = _MEANINGS.get(key) or meaning(key, protocol), direction(key)
-    return f"{words}; {'higher' if known.higher else 'lower'} is better" if words and known is not None else words
+    meaning, known = _MEANINGS.get(key) or words(key, protocol)[1], direction(key)
+    return f"{meaning}; {'higher' if known.higher else 'lower'} is better" if meaning and known is not None else meaning
 
 
 def all_digits(table: Mapping[str, list[Any]]) -> str:

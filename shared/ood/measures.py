@@ -97,22 +97,14 @@ class Sides:
 
 
 class Measure(NamedTuple):
-    """How a metric of a benchmark is computed.
+    """How a metric of a benchmark is computed."""
 
-    of: its value, from the sides
-    higher: whether higher is better
-    share: whether its value is a share, in [0, 1]
-    of_decisions: whether it is of the decisions score > threshold
-    quantity: what is computed beforehand, in one pass with other quantities, as sides.values
-    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
-    """
-
-    of: Callable[[Sides], Any]
-    higher: bool | None
-    share: bool = True
-    of_decisions: bool = False
-    quantity: Quantity | None = None
-    of_inside: bool = False
+    of: Callable[[Sides], Any]  # its value, from the sides
+    higher: bool | None  # whether higher is better
+    share: bool = True  # whether its value is a share, in [0, 1]
+    of_decisions: bool = False  # whether it is of the decisions score > threshold
+    quantity: Quantity | None = None  # what is computed beforehand, in one pass with other quantities, as sides.values
+    of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -146,21 +138,14 @@ _OWN = {
 class Measures(NamedTuple):
     """Metrics of a benchmark, parsed.
 
-    measures: by name
     of_out, of_inside: their quantities, with the OOD or the in-distribution samples as positives
     functions: those of scikit-learn without a name here: their results are no rates, so have no mean and no interval
     """
 
-    measures: dict[str, Measure]
+    measures: dict[str, Measure]  # by name
     of_out: dict[str, Quantity]
     of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]
-
-    def check_threshold(self, sides: Sides) -> None:
-        """Raise ValueError for a measure of decisions without a threshold."""
-        for name, measure in self.measures.items():
-            if measure.of_decisions:
-                sides.threshold_of(name)
 
     def need_threshold(self) -> bool:
         """Whether a metric is of the decisions score > threshold."""

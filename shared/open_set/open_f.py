@@ -33,7 +33,7 @@ from ..arrays.threads import in_threads, parts_of, threads_for
 from ..ranking.counts import Side
 from ..ranking.roc import MAX_POINTS, table, thinned
 from .samples import check_thresholds
-from .sweep import Sweep, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep, outcomes_of
+from .sweep import Sweep, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep
 
 TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -95,20 +95,16 @@ def macro_samples(
 ) -> tuple[Array, MacroF]:
     """Scores in ascending order, and macro F after each."""
     xp = array_namespace(predicted)
-    predicted = xp.astype(predicted, xp.int64, copy=False)
-    if num_classes > predicted.shape[0]:  # counts are kept for predicted classes only
+    predicted, number = xp.astype(predicted, xp.int64, copy=False), num_classes
+    if num_classes > predicted.shape[0]:  # counts are kept for classes that occur only
         check_ids(predicted, classes, num_classes)
-        known, distinct = classes[classes >= 0], distinct_values(predicted)
-        occurring = distinct_values(known).shape[0]
-        outcomes = outcomes_of(_index_of(distinct, predicted), predicted == classes, distinct.shape[0])
-        among = _is_among(distinct, known)
-        of_known = None if counts is None else counts[classes >= 0][among]
-        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
-    else:
-        outcomes, totals = counted_outcomes(predicted, classes, num_classes, counts)
-        occurring = int(xp.count_nonzero(totals))
+        known = classes >= 0
+        distinct = distinct_values(xp.concat([predicted, xp.astype(classes[known], xp.int64)]))
+        predicted, number = xp.searchsorted(distinct, predicted), distinct.shape[0]
+        classes = xp.where(known, xp.searchsorted(distinct, xp.astype(classes, xp.int64)), -1)
+    outcomes, totals = counted_outcomes(predicted, classes, number, counts)
     ordered, outcomes, sizes = _sorted_rows(scores, outcomes, counts)
-    return ordered, MacroF(outcomes, totals, occurring, sizes, num_classes)
+    return ordered, MacroF(outcomes, totals, int(xp.count_nonzero(totals)), sizes, num_classes)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -117,17 +113,6 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _index_of(distinct: Array, ids: Array) -> Array:
-    """The place of each id in ascending distinct ids, which include all of them."""
-    return array_namespace(ids).searchsorted(distinct, ids)
-
-
-def _is_among(distinct: Array, ids: Array) -> Array:
-    """Flag the ids that are among ascending distinct ids."""
-    xp = array_namespace(ids)
-    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def micro_open_f(predicted: Any, classes: Any, scores: Any, t_list: Any = None, *, counts: Any = None) -> BestF:
@@ -246,12 +231,9 @@ def _at_places(average: Average, places: Array) -> Sweep:
 
 
 class Average(ABC):
-    """A score after each sample, in ascending order, that is computed from two sums.
+    """A score after each sample, in ascending order, that is computed from two sums."""
 
-    rounding: by how much of each a swept value may be off, twice
-    """
-
-    rounding: ClassVar[float] = 2.0**-48
+    rounding: ClassVar[float] = 2.0**-48  # by how much of each a swept value may be off, twice
 
     @abstractmethod
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
@@ -271,14 +253,13 @@ class MacroF(Average):
     """F after each sample, of the precision and recall averaged over C classes.
 
     outcomes, totals, occurring, sizes: as of `macro_sweep`
-    num_classes: C
     """
 
     outcomes: Array
     totals: Array
     occurring: int
     sizes: Array | None
-    num_classes: int
+    num_classes: int  # C
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of precision and recall after each sample, block by block."""
@@ -318,17 +299,13 @@ class MacroF(Average):
 
 @dataclass(eq=False)
 class MicroF(Average):
-    """F after each sample, of pooled counts: 2·hits/(accepted + known).
-
-    correct, sizes: as of `micro_sweep`
-    known: the number of known samples
-    """
+    """F after each sample, of pooled counts: 2·hits/(accepted + known)."""
 
     rounding: ClassVar[float] = 0.0  # since the order of distinct numbers survives one rounding
 
-    correct: Array
+    correct: Array  # with sizes: as of `micro_sweep`
     sizes: Array | None
-    known: int
+    known: int  # the number of known samples
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Hits and accepted samples after each sample, and F, rounded once, block by block."""
@@ -353,16 +330,11 @@ class MicroF(Average):
 
 @dataclass(eq=False)
 class Hos(Average):
-    """HOS after each sample: the harmonic mean of the mean recall of the known classes and of that of unknown samples.
+    """HOS after each sample: the harmonic mean of the known classes' mean recall and of that of unknown samples."""
 
-    scores: (N,) ascending
-    known: the known classes
-    unknown: the unknown samples, at least one
-    """
-
-    scores: Array
-    known: MacroF
-    unknown: Side
+    scores: Array  # (N,) ascending
+    known: MacroF  # the known classes
+    unknown: Side  # the unknown samples, at least one
 
     def sweep(self, within: slice = slice(None)) -> Iterator[Sweep]:
         """Sums over classes of recall, rejected unknown samples, and HOS/2 after each sample, block by block."""

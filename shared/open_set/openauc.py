@@ -189,7 +189,7 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = risk_quantities(self.risks)
+        risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
             if self.costs is None:
                 values = risk_of_sides(both_sides(unknown, wrong), correct, risks)

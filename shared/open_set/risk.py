@@ -33,15 +33,11 @@ _LARGEST_INT = 1 << 62
 
 
 class Costs(NamedTuple):
-    """Costs of errors, and weights of samples.
+    """Costs of errors, and weights of samples."""
 
-    unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
-    unknown_share: π, the share of unknown samples; None for their share in the data
-    """
-
-    unknown: Fraction
+    unknown: Fraction  # with wrong: the loss of an accepted unknown, or wrongly classified, sample
     wrong: Fraction
-    unknown_share: Fraction | None = None
+    unknown_share: Fraction | None = None  # π, the share of unknown samples; None for their share in the data
 
 
 @by_keyword

@@ -42,13 +42,11 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
-from ..arrays.threads import each_in_threads, parts_of, threads_for
 from ..ranking.quantities import checked_bits, cut, rounded_up
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-_FILLED = 1 << 16  # classes written at a time, so that all arrays fit the cache
 OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 SIDES_OF_XCURVE = frozenset(
@@ -99,22 +97,16 @@ def _checked_thresholds(state: Mapping[str, Any], thresholds: np.ndarray | None)
 class OpenSetState(TypedDict):
     """The state of a batch of samples.
 
-    predicted: (N,) predicted classes
-    classes: (N,) true classes, −1 for unknown
-    scores: (N,) open-set scores, higher is more unknown
-    predictions_width: the number of classes with scores; 0 if the predictions were class ids
-    counts: (N,) how many samples each entry stands for; absent, one each
     thresholds: the thresholds that scores were rounded up to, as a text; absent if they were not rounded
-    significant_bits: how many bits of a score were kept; absent if all were
     """
 
-    predicted: Array
-    classes: Array
-    scores: Array
-    predictions_width: np.ndarray
-    counts: NotRequired[Array]
+    predicted: Array  # (N,) predicted classes
+    classes: Array  # (N,) true classes, −1 for unknown
+    scores: Array  # (N,) open-set scores, higher is more unknown
+    predictions_width: np.ndarray  # the number of classes with scores; 0 if the predictions were class ids
+    counts: NotRequired[Array]  # (N,) how many samples each entry stands for; absent, one each
     thresholds: NotRequired[np.ndarray]
-    significant_bits: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]  # how many bits of a score were kept; absent if all were
 
 
 def as_open_set_state(
@@ -183,22 +175,11 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     Of NumPy arrays as int32 where it holds them, in half the memory.
     """
     xp = array_namespace(labels)
+    unknown = labels < 0 if unknown is None else unknown
     if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
-        return xp.where(labels < 0 if unknown is None else unknown, -1, labels)
-    classes = np.empty(len(labels), np.int32)
-
-    def fill(part: slice) -> None:
-        flags = labels[part] < 0 if unknown is None else unknown[part]
-        classes[part] = labels[part]
-        # all bits of −1 are set; a choice by a mask takes several times as long
-        classes[part] |= -flags.astype(np.int32)
-
-    if len(labels) < _FILLED:
-        fill(slice(None))
-        return classes
-    parts = parts_of(len(labels), len(labels) // _FILLED + 1)
-    each_in_threads(fill, parts, [1] * len(parts), threads_for(len(labels)))
-    return classes
+        return xp.where(unknown, -1, labels)
+    # all bits of −1 are set; a choice by a mask takes several times as long
+    return labels.astype(np.int32) | -unknown.astype(np.int32)
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -238,24 +219,14 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
-    Returns an int of at least 1. Raises ValueError if a class id reaches C.
-    """
-    number = check_classes(state, num_classes)
-    if number is not None:
-        return number
-    xp = array_namespace(state["classes"])
-    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
-
-
-def check_classes(state: OpenSetState, num_classes: int | None) -> int | None:
-    """The number of known classes, if the score columns or `num_classes` determine it.
-
-    Raises ValueError if they differ, or if a class id reaches it.
+    Returns an int of at least 1. Raises ValueError if a class id reaches C, and for another number of columns.
     """
     total = _given_classes(int(state["predictions_width"]), num_classes)
-    if total is not None:
-        check_class_ids(state["classes"], "references", total)
-        check_class_ids(state["predicted"], "predictions", total)
+    if total is None:
+        xp = array_namespace(state["classes"])
+        return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
     return total
 
 

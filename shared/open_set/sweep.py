@@ -25,15 +25,11 @@ _TINY = 2.0**-500  # less than any sum that is not 0: those are at least 2^-52/s
 
 
 class Sweep(NamedTuple):
-    """The state of a sweep after each of some samples, (N,) each.
+    """The state of a sweep after each of some samples, (N,) each."""
 
-    first, second: the two numbers that F is computed from
-    value: F, or a multiple of it, nearly: what is compared
-    """
-
-    first: Array
+    first: Array  # with second: the two numbers that F is computed from
     second: Array
-    value: Array
+    value: Array  # F, or a multiple of it, nearly: what is compared
 
 
 def macro_sweep(

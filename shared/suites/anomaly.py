@@ -13,7 +13,8 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
 from ..anomaly.aupro import pro_curve
-from ..anomaly.maps import level_sides, reduced_maps
+from ..anomaly.maps import reduced_maps
+from ..anomaly.rates import level_sides
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value
 from ..metric.bootstrap import ByGroup, assembled

@@ -76,13 +76,6 @@ def test_worked_examples(bounds: tuple[float, float], expected: float, transform
         assert value(np.concatenate([normal, maps]), MASKS, bounds) == (first + second) / 2
 
 
-def test_one_high_pixel_of_a_normal_image() -> None:
-    normal = NORMAL.copy()
-    normal[0, 0, 0] = 1e6
-    found = aupimo(ANOMALOUS[MASKS[2:] == 1], np.asarray([4, 3]), normal.ravel(), (0.1, 0.5))
-    assert [round(each, 6) for each in found] == [0.754394, 1.0]
-
-
 def drawn(seed: int, one_size: bool) -> tuple[Images, Images, Images, np.random.Generator]:
     rng = np.random.default_rng(seed)
     sizes = [(5, 8)] * 9 if one_size else [tuple(rng.integers(4, 9, 2).tolist()) for _ in range(9)]
@@ -116,20 +109,6 @@ def test_against_the_curve(one_size: bool, seed: int) -> None:
     ranks = np.unique(np.concatenate([scores.ravel() for scores in wide]))
     ranked = [np.exp(np.searchsorted(ranks, scores) / len(ranks)) for scores in wide]
     assert value(ranked, masks, (low, high), image_labels=labels) == found
-
-
-@many
-@given(seed=seeds)
-def test_a_perfect_map_has_one_and_a_useless_one_zero(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    masks = np.zeros((6, 9, 7), int)
-    masks[3:, 2:5, 2:5] = rng.integers(0, 2, (3, 3, 3))
-    masks[3, 3, 3] = 1
-    low = float(rng.uniform(1 / 180, 0.3))
-    bounds = (low, float(rng.uniform(low * 1.01, 1)))
-    maps = rng.random(masks.shape)
-    assert value(maps + 2 * masks, masks, bounds) == 1.0
-    assert value(maps - 2 * masks, masks, bounds) == 0.0
 
 
 def test_weights_of_sizes() -> None:

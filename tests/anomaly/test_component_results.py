@@ -89,9 +89,9 @@ def test_objects_that_masks_number() -> None:
     ("options", "error", "message"),
     [
         ({"pixel_threshold": None}, ValueError, "pixel_threshold: expected a number with components=True"),
-        ({"pixel_threshold": [0.5, 0.6]}, ValueError, "pixel_threshold: expected one threshold, got a list or array"),
+        ({"pixel_threshold": [0.5, 0.6]}, TypeError, "pixel_threshold: expected a number, got"),
         ({"pixel_threshold": "0.5"}, TypeError, "pixel_threshold: expected a number, got"),
-        ({"image_threshold": np.asarray([0.5])}, ValueError, "image_threshold: expected one threshold"),
+        ({"image_threshold": np.asarray([0.5])}, TypeError, "image_threshold: expected a number"),
         ({"min_predicted": -3}, ValueError, "min_predicted: expected an int of at least 0, got -3"),
         ({"min_object": -1}, ValueError, "min_object: expected an int of at least 0, got -1"),
         ({"min_predicted": 0.5}, TypeError, "min_predicted: expected an int, got 0.5"),

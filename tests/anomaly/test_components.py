@@ -12,26 +12,12 @@ from hypothesis import given, settings
 
 from openworld_metrics.anomaly.components import Components, component_rates, components_of
 from tests.examples import many, seeds
+from tests.references import flood
 
 TAUS = [Fraction(k, 20) for k in range(5, 16)]
 Pixel = tuple[int, int]
 
 matched = partial(components_of, min_predicted=0, min_object=0)
-
-
-def flood(pixels: set[Pixel]) -> list[set[Pixel]]:
-    """The 8-connected components of a set of pixels, by their first pixels."""
-    left, components = sorted(pixels), []
-    while left:
-        component, front = set(), [left[0]]
-        while front:
-            row, column = front.pop()
-            if (row, column) in pixels and (row, column) not in component:
-                component.add((row, column))
-                front += [(row + i, column + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
-        components.append(component)
-        left = [pixel for pixel in left if pixel not in component]
-    return components
 
 
 def pixels_of(flags: np.ndarray) -> set[Pixel]:
@@ -105,31 +91,11 @@ def test_worked_examples(
     assert rates.ppv == pytest.approx(float(sum(map(Fraction, ppvs)) / len(ppvs)), rel=1e-15)
 
 
-def test_void_pixels_belong_to_nothing() -> None:
-    row = np.asarray([[1, 1, 0, 0, 2, 2, 0, 0, 0]])
-    found = matched(image((1, 9), (0, 0, 5)), row, image((1, 9), (0, 2, 3)))
-    assert ratios(found) == ([1, 1], [1, 1])
-    assert component_rates(found) == (1.0, 1.0, 1.0)
-
-
 def test_without_objects_or_predictions() -> None:
     nothing = np.zeros((4, 4), int)
     assert component_rates(matched(nothing == 1, nothing)) == (None, None, 0.0)
     assert component_rates(matched(nothing == 1, nothing + 1)) == (0.0, None, 0.0)
     assert component_rates(matched(nothing == 0, nothing)) == (None, 0.0, 0.0)
-
-
-def test_a_component_is_erased_before_it_is_cut() -> None:
-    objects = np.asarray([[1, 2, 2, 2, 0]])  # predicted 0–3: four pixels, three beside the void object
-    predicted = image((1, 5), (0, 0, 3))
-    assert ratios(matched(predicted, objects, min_predicted=4, min_object=2)) == ([1], [1])
-    assert ratios(matched(predicted, objects, min_predicted=5, min_object=2)) == ([0], [])
-
-
-def test_a_component_that_a_void_object_cuts_in_two_stays_one() -> None:
-    found = matched(image((1, 5), (0, 0, 4)), np.asarray([[0, 0, 1, 0, 0]]), min_object=2)
-    assert ratios(found) == ([], [0])
-    assert found.sizes.tolist() == [4]
 
 
 @settings(many)

@@ -74,15 +74,6 @@ def test_rates_of_cut_scores_are_within_their_errors(seed: int) -> None:
             assert found[f"pixel_{rate}_error"] == 0.0
 
 
-def test_by_hand() -> None:
-    found = AnomalySuite(image_threshold=0.3, pixel_threshold=0.2).compute(**MAPS)
-    assert [found[f"image_{rate}"] for rate in RATES] == [2 / 3, 0.5, 1.0]
-    assert [found[f"pixel_{rate}"] for rate in RATES] == [0.8, 2 / 3, 1.0]
-    none = AnomalySuite(pixel_threshold=2, levels="pixel").compute(**MAPS)
-    assert [none[f"pixel_{rate}"] for rate in RATES] == [0.0, 0.0, 0.0]
-    assert not [key for key in AnomalySuite(image_threshold=0.4, levels="pixel").compute(**MAPS) if key[:5] == "image"]
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_thresholds_that_are_none(level: str) -> None:
     with pytest.raises(ValueError, match=f"{level}_threshold: expected a number, got nan"):

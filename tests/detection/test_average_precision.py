@@ -66,20 +66,6 @@ def test_eleven_points_equal_the_slow_reference(seed: int) -> None:
     assert [results[name] for name in ("mAP", "U-AP", "U-Recall")] == pytest.approx([*map(float, expected)], abs=1e-14)
 
 
-def test_precision_and_f1_of_unknown_and_means_over_known_classes() -> None:
-    def box(x: float, *rest: float) -> list[float]:
-        return [x, 0, x + 10, 10, *rest]
-
-    found = [box(0, 0.9, 0), box(40, 0.8, 0), box(20, 0.7, -1), box(60, 0.6, -1), box(80, 0.5, -1)]
-    true = [box(0, 0), box(100, 1), box(20, 5), box(120, 6), box(140, 7)]
-    results = OpenSetDetection(known_classes=[0, 1, 2], protocol="owod", recall_level=None).compute(
-        predictions=[found], references=[true]
-    )
-    assert (results["Precision(U)"], results["U-Recall"], results["U-F1"]) == (1 / 3, 1 / 3, 2 / 6)
-    # class 0: 1 of 2 right, 1 of 1 found; class 1 has no prediction; class 2 has no object and is left out
-    assert (results["Precision(K)"], results["Recall(K)"]) == (1 / 4, 1 / 2)
-
-
 @many
 @given(seed=seeds)
 def test_unsure_predictions_say_unknown(seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,9 @@ def reaching_exactly(rng: np.random.Generator, percent: int) -> tuple[Box, Box, 
 
 
 @pytest.mark.parametrize("options", PROTOCOLS, ids=str)
-@pytest.mark.parametrize("percent", range(5, 96))
-def test_a_threshold_is_a_decimal(percent: int, options: dict[str, Any], load: Load) -> None:
-    rng = np.random.default_rng(percent)
-    for swapped in (False, True):
+def test_a_threshold_is_a_decimal(options: dict[str, Any], load: Load) -> None:
+    for percent, swapped in product(range(5, 96), (False, True)):
+        rng = np.random.default_rng(percent + 100 * swapped)
         whole, box, smaller = reaching_exactly(rng, percent)
         for row, reached in ((box, 1), (smaller, 0)):
             first, second = (whole, row) if swapped else (row, whole)

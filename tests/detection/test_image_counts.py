@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from openworld_metrics import OpenSetDetection
 from openworld_metrics.arrays import threads
@@ -24,6 +24,7 @@ VARIANTS: dict[str, Options] = {
     "ow-dln with errors": {"protocol": "ow-dln", "errors": True, "recall_budgets": [1, 3], "unknown_below": 0.5},
     "owod with errors": {"protocol": "owod", "errors": True, "recall_budgets": 2, "average_precision": "11-point"},
 }
+some = settings(many, max_examples=15)  # of each variant
 each_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=[*VARIANTS])
 
 
@@ -96,7 +97,7 @@ def check(seed: int, variant: Options) -> None:
 
 
 @each_variant
-@many
+@some
 @given(seed=seeds)
 def test_images_with_counts_are_the_images_repeated(variant: Options, seed: int) -> None:
     check(seed, variant)
@@ -122,20 +123,6 @@ def counted(*counts: int, **options: Any) -> OpenSetDetection:
     metric.reset()
     metric.merge({**state, "counts": counts})
     return metric
-
-
-def test_two_images_by_hand() -> None:
-    results = counted(3, 2, per_class=True, per_image=True).compute()
-    assert [results[name] for name in ("TP_known", "FP_known", "FN_known", "FN_unknown")] == [3, 3, 5, 3]
-    assert [results["Recall(Known)"], results["Precision(Known)"], results["A-OSE"]] == [3 / 8, 1 / 2, 11 / 11]
-    assert results["per_class"]["objects"] == [5, 3, 3]
-    assert results["per_image"]["image"] == [0, 1, 2, 3, 4]
-    assert results["per_image"]["total_known"] == [2, 2, 2, 1, 1]
-    results = counted(3, 2, protocol="owod", recall_level=None, conf_list=[0.85, 0.5]).compute()
-    assert [results["A-OSE"], results["mAP"]] == [3, 3 / 5 / 2]  # class 0: 3 of 5 found, class 1: nothing but wrong
-    assert results["sweep"]["A-OSE"] == [0, 3]
-    with pytest.raises(ValueError, match="expected at most 0/2 = 0"):  # only the second image has no unknown object
-        counted(3, 2, protocol="owod", recall_level=0.5).compute()
 
 
 def test_a_trillion_images() -> None:

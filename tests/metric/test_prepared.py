@@ -39,7 +39,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, place: str) -> list[Any]:
     ("name", "place"),
     [
         ("openauc", "openworld_metrics.open_set.openauc.sides_of_kinds"),
-        ("ood_bench", "openworld_metrics.ood.sides.sides_of_kinds"),
+        ("ood_bench", "openworld_metrics.ood.ood_bench.sides_of_kinds"),
     ],
 )
 def test_sides_are_sorted_once_with_a_confidence_level_too(

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from tests import references
-from tests.checking import bench
 from tests.examples import seeds
 
 RISKS = ["aurc", "e_aurc", "auarc", "augrc", "prr"]
@@ -29,12 +27,6 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     scores, labels = rng.integers(0, rng.integers(1, 40), number) / 8, rng.integers(0, 2, number)
     labels[:2] = 0, 1
     return scores, labels
-
-
-def test_risks_of_constant_scores_and_of_the_perfect_order() -> None:
-    assert risks(np.zeros(5), ERRORS) == {"aurc": 0.4, "e_aurc": 0.27, "auarc": 0.6, "augrc": 0.2, "prr": 0.0}
-    perfect = risks(np.sort(SCORES), np.sort(ERRORS))
-    assert (perfect["e_aurc"], perfect["prr"]) == (0.0, 1.0)
 
 
 @given(seed=seeds)
@@ -66,18 +58,6 @@ def test_risks_of_many_samples(number: int) -> None:
 def test_a_missing_class(name: str, label: int) -> None:
     with pytest.raises(ValueError, match="references: expected samples of both classes"):
         om.OODBench(metrics=name).compute(predictions=[0.1, 0.2], references=[label, label])
-
-
-def test_the_equal_error_rate_and_partial_areas_by_hand() -> None:
-    hundredfold = (100 * np.asarray(side) for side in (POSITIVES, NEGATIVES))
-    assert bench(**dict(zip(("positives", "negatives"), hundredfold)), metrics="eer") == {"eer": 1 / 4}
-    for tied in (0.5, [0.5] * 3):
-        assert bench(positives=np.atleast_1d(tied), negatives=[0.5], metrics="eer") == {"eer": 0.5}
-    assert bench(positives=[1.0], negatives=[0.0], metrics=["eer", "pauroc@fpr1", "pauroc@tpr99.5"]) == {
-        "eer": 0.0,
-        "pauroc@fpr1": 1.0,
-        "pauroc@tpr99.5": 1.0,
-    }
 
 
 @given(seed=seeds)
@@ -131,21 +111,6 @@ def test_partial_areas_of_scikit_learn(limit: float) -> None:
             assert [*found.values()] == pytest.approx([theirs(other, one, max_fpr=limit)], rel=1e-12)
 
 
-def test_the_equal_error_rate_of_torchmetrics() -> None:
-    """Theirs is right where scores are fine and do not tie; with the scores of the hand-worked case it is not."""
-    torch, eer = pytest.importorskip("torch"), pytest.importorskip("torchmetrics.functional.classification").binary_eer
-    rng = np.random.default_rng(0)
-    labels = np.arange(4000) % 2
-    scores = 1 / (1 + np.exp(-rng.normal(labels)))
-    theirs = float(eer(torch.tensor(scores), torch.tensor(labels)))
-    assert [*om.OODBench(metrics="eer").compute(predictions=scores, references=labels).values()] == pytest.approx(
-        [theirs], abs=1e-3
-    )
-    few = torch.tensor([*POSITIVES, *NEGATIVES]), torch.tensor([1, 1, 1, 0, 0, 0, 0])
-    assert float(eer(*few)) == pytest.approx(0.2917, abs=1e-4)
-    assert float(eer(100 * few[0], few[1])) == pytest.approx(0.375, abs=1e-4)
-
-
 @pytest.mark.parametrize("fpr", [0.01, 0.1, 0.3])
 def test_identification_in_an_open_set(fpr: float) -> None:
     """TPIR at FPIR is ccr@fpr, of the negated highest similarity, and the most similar identity of the gallery."""
@@ -192,7 +157,3 @@ def test_which_class_is_positive() -> None:
     assert rates == {"tpr": 1.0, "fpr": point["fpr95tpr"]}
     table = om.OODBench(metrics="fpr95tpr", per_sample=True, positive="in").compute(**columns)["per_sample"]
     assert table["decision"] == ["known", "known", "known", "unknown"]
-
-
-def test_the_reference_of_the_equal_error_rate() -> None:
-    assert references.equal_error_rate(POSITIVES, NEGATIVES) == 1 / 4

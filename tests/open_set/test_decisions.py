@@ -40,25 +40,6 @@ def test_a_case_by_hand() -> None:
     assert [*found][2:] == [*NUMBERS, "hos_max", "hos_max_threshold"]
 
 
-def test_a_list_of_thresholds() -> None:
-    found = om.MacroOpenF(t_list=[0.5, 0.15], decisions=True).compute(**COLUMNS)
-    other = om.MacroOpenF(threshold=0.15, decisions=True).compute(**COLUMNS)
-    for name, value in NUMBERS.items():
-        assert found[f"{name}_curve"] == [value, other[name]]
-    assert (found["hos_max"], found["hos_max_threshold"]) == (28 / 45, 0.5)
-
-
-@given(seed=seeds)
-def test_the_best_hos_is_reached_at_its_threshold(seed: int) -> None:
-    columns, _ = cases.draw("macro_open_f", seed)
-    found = om.MacroOpenF(decisions=True).compute(**columns)
-    at_its_own = om.MacroOpenF(decisions=True, threshold=found["hos_max_threshold"]).compute(**columns)
-    assert at_its_own["hos"] == at_its_own["hos_max"] == found["hos_max"] >= found["hos"]
-    every = om.MacroOpenF(decisions=True, t_list=np.unique(columns["open_scores"])).compute(**columns)
-    assert every["hos_max"] == max(every["hos_curve"]) == found["hos_max"]
-    assert every["hos_max_threshold"] == found["hos_max_threshold"]
-
-
 @given(seed=seeds)
 def test_more_classes(seed: int) -> None:
     """Classes that do not occur have no recall, and an F1 of 0."""

@@ -13,7 +13,6 @@ from hypothesis import given
 import openworld_metrics as om
 from openworld_metrics.open_set.risk import risk_names, risk_of_sides, risk_quantities
 from openworld_metrics.ranking.counts import as_side
-from tests import cases, references
 from tests.examples import seeds
 
 NAMES = ["aurc", "augrc", "risk@cov80", "risk@cov7", "coverage@risk5", "coverage@risk50"]
@@ -42,14 +41,11 @@ def test_what_others_print(case: str) -> None:
 
 
 @given(seed=seeds)
-def test_the_slow_reference_and_monotone_scores(seed: int) -> None:
+def test_monotone_scores_and_counted_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, errors = rng.integers(0, rng.integers(1, 40), 40) / 8, rng.random(40) < rng.random()
     sides = split(scores, errors)
     found = om.risk_coverage(**sides, metrics=NAMES)
-    expected = references.risk_coverage(sides["errors"].tolist(), sides["right"].tolist(), NAMES)
-    assert found["aurc"] == pytest.approx(float(expected["aurc"]), rel=1e-14)
-    assert {**found, "aurc": None} == {**{name: float(value) for name, value in expected.items()}, "aurc": None}
     assert om.risk_coverage(**{name: np.exp(side) for name, side in sides.items()}, metrics=NAMES) == found
     # counted rows are the rows repeated
     counted = (as_side(*np.unique(side, return_counts=True)) for side in sides.values())
@@ -111,13 +107,6 @@ def test_unknown_samples_are_errors_of_openauc() -> None:
     assert 0 <= both["augrc_low"] <= both["augrc"] <= both["augrc_high"] <= 0.5
     table = om.compare("openauc", columns, columns, risk_metrics="aurc", n_resamples=20)
     assert (table["key"][-1], table["difference"][-1], table["p_value"][-1]) == ("aurc", 0.0, 1.0)
-
-
-def test_known_samples_alone() -> None:
-    columns, _ = cases.draw("openauc", 1)
-    metric = om.OpenAUC()
-    _, correct, wrong = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
-    assert 0 <= om.risk_coverage(errors=wrong, right=correct)["aurc"] <= 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,6 +13,7 @@ from hypothesis import given
 
 import openworld_metrics as om
 from tests.examples import many, seeds
+from tests.references import risk_with_costs
 
 KINDS = ("right", "right", "wrong", "unknown", "right")
 DISTINCT, TIED = [1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 1.0, 2.0, 2.0, 3.0]
@@ -52,52 +52,6 @@ def test_a_worked_share() -> None:
     assert found == {"augrc": 35 / 256}
 
 
-def slow(
-    scores: Sequence[float], kinds: Sequence[str], names: Sequence[str], cost: float | None, share: float | None
-) -> dict[str, Fraction]:
-    """Losses and weights sample by sample, in fractions; ties in random order."""
-    losses = {"right": Fraction(0), "wrong": Fraction(1), "unknown": Fraction(1)}
-    if cost is not None:
-        losses |= {"unknown": Fraction(str(cost)), "wrong": 1 - Fraction(str(cost))}
-    weights = dict.fromkeys(losses, Fraction(1, len(kinds)))
-    if share is not None:
-        pi, unknown = Fraction(str(share)), kinds.count("unknown")
-        weights = {kind: (1 - pi) / (len(kinds) - unknown) for kind in losses} | {"unknown": pi / unknown}
-    steps: list[tuple[int, Fraction, Fraction]] = []  # at each distinct score: samples, weight and weighted loss
-    for t in sorted({*scores}):
-        here = [kind for s, kind in zip(scores, kinds) if s == t]
-        weight, loss = (
-            sum((weights[k] for k in here), Fraction()),
-            sum((weights[k] * losses[k] for k in here), Fraction()),
-        )
-        steps.append((len(here), weight, loss))
-    curve = [(0, Fraction(0), Fraction(0))]
-    for number, weight, loss in steps:
-        curve.append((curve[-1][0] + number, curve[-1][1] + weight, curve[-1][2] + loss))
-    expected = [Fraction(0)]  # loss of the first k samples
-    for number, _, loss in steps:
-        first = expected[-1]
-        expected += [first + loss * len(kinds) * q / number for q in range(1, number + 1)]
-    found: dict[str, Fraction] = {}
-    for name in names:
-        if name == "aurc":
-            found[name] = sum((e / k for k, e in enumerate(expected) if k), Fraction()) / len(kinds)
-        elif name == "augrc":
-            pairs = itertools.pairwise(curve)
-            found[name] = sum(((e + f) / 2 * (w - v) for (_, v, e), (_, w, f) in pairs), Fraction())
-        elif name.startswith("risk@cov"):
-            coverage = Fraction(name.removeprefix("risk@cov")) / 100
-            if share is None:
-                k = math.ceil(coverage * len(kinds))
-                found[name] = expected[k] / k
-            else:
-                found[name] = next(e / w for _, w, e in curve if w >= coverage)
-        else:
-            risk = Fraction(name.removeprefix("coverage@risk")) / 100
-            found[name] = max(w for _, w, e in curve if not w or e / w <= risk)
-    return found
-
-
 @many
 @given(seed=seeds)
 def test_the_slow_reference(seed: int) -> None:
@@ -110,33 +64,12 @@ def test_the_slow_reference(seed: int) -> None:
     names = NAMES if share is None else NAMES[1:]
     columns = sides(scores, kinds)
     found = om.risk_coverage(**columns, metrics=names, ood_cost=cost, unknown_share=share)
-    expected = slow(scores, kinds, names, cost, share)
+    expected = risk_with_costs(scores, kinds, names, cost, share)
     assert found["augrc"] == float(expected["augrc"])
     assert [*found.values()] == pytest.approx([float(value) for value in expected.values()], rel=1e-14)
     assert {**found, "aurc": 0} == {**{name: float(value) for name, value in expected.items()}, "aurc": 0}
     shuffled: Any = {name: rng.permutation(np.asarray(side, dtype=np.float32)) for name, side in columns.items()}
     assert om.risk_coverage(**shuffled, metrics=names, ood_cost=cost, unknown_share=share) == found
-
-
-@many
-@given(seed=seeds)
-def test_a_half_is_half(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores = (rng.integers(0, rng.integers(1, 40), 40) / 8).tolist()
-    columns = sides(scores, ["unknown", "right", *rng.choice(["unknown", "wrong", "right"], 38).tolist()])
-    names = NAMES[:4]
-    plain = om.risk_coverage(errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics=names)
-    assert om.risk_coverage(**columns, metrics=names) == plain
-    halves = om.risk_coverage(**columns, metrics=names, ood_cost=0.5)
-    assert halves == {name: value / 2 for name, value in plain.items()}
-    assert (
-        om.risk_coverage(**columns, metrics="coverage@risk5", ood_cost=0.5)["coverage@risk5"]
-        == (
-            om.risk_coverage(
-                errors=[*columns["errors"], *columns["unknown"]], right=columns["right"], metrics="coverage@risk10"
-            )["coverage@risk10"]
-        )
-    )
 
 
 def test_long_decimals() -> None:
@@ -146,7 +79,7 @@ def test_long_decimals() -> None:
     for cost, share in ((1 / 3, None), (1 / 3, 1 / 7), (0.1 + 1e-16, 0.123456789)):
         names = NAMES[2:] if share else NAMES[1:]
         found = om.risk_coverage(**sides(scores, kinds), metrics=names, ood_cost=cost, unknown_share=share)
-        assert found == {name: float(x) for name, x in slow(scores, kinds, names, cost, share).items()}
+        assert found == {name: float(x) for name, x in risk_with_costs(scores, kinds, names, cost, share).items()}
 
 
 @pytest.mark.parametrize(

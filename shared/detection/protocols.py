@@ -1,5 +1,8 @@
-"""Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact (WI), matched as in Pascal VOC.
+"""The two protocols of open-set detection: OW-DLN's evaluation guide, and OWOD as papers report it.
 
+OW-DLN: boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
+
+OWOD (mAP, U-Recall, A-OSE and wilderness impact, WI), matched as in Pascal VOC:
 boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
       → ranked, class by class → counts where TP rises, with those of the images → AP, WI(OWOD)
 
@@ -17,12 +20,15 @@ import numpy as np
 
 from ..metric.results import Count, Rate, Results
 from ..ranking.quantities import least_reaching
-from .curves import AVERAGE_PRECISIONS, CorrectedClasses, CountedClasses, RankedClasses
-from .matching import voc_outcomes
+from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
+from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
+    BY_CONFIDENCE,
     FP_KNOWN,
+    FP_UNKNOWN,
+    NO_ROWS,
     TP_KNOWN,
-    Correction,
+    TP_UNKNOWN,
     CountColumns,
     Outcomes,
     Ranked,
@@ -41,6 +47,97 @@ from .outcomes import (
     unknown_by_image,
 )
 from .overlap import Pairs
+
+_LOWER = ("WI", "A-OSE")  # rates of which lower is better
+
+
+def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+    """The rates of open-set detection; 0/0 is 0.
+
+    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
+    WI = FP_unknown / total_known                                      lower is better
+    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
+    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
+
+    Parameters: counts by name, TP, FP, FN and total, each _known and _unknown. Source: the evaluation guide of OW-DLN.
+
+    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
+    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
+    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
+    (0.5, 0.25)
+    """
+    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    return {
+        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
+        "WI": ratio(counts["FP_unknown"], counts["total_known"]),
+        "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
+        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
+    }
+
+
+class OwDln:
+    """Images with boxes matched one to one, whatever their classes.
+
+    See `one_to_one_outcomes` and `openset_detection_rates`.
+
+    outcomes: the outcome of each prediction
+    by_image: counts of one of each image
+    """
+
+    match = staticmethod(one_to_one_outcomes)
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
+        self.outcomes = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)
+        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+        totals = in_total(self.by_image, counts)
+        values = openset_detection_rates(totals)
+        rates: Results = {
+            name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
+        }
+        for error, columns in self._corrections.items():
+            after = ratio(*in_total(columns, counts).values())
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
+        return {**rates, **totals}
+
+    def correct(self, error: str, outcomes: Outcomes) -> None:
+        """Add to the results the gain of U-Recall from correcting an error."""
+        self._corrections[error] = unknown_by_image(outcomes)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, with the number of its objects that were called unknown."""
+        outcomes, boxes = self.outcomes, self.outcomes.boxes
+        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        weights = boxes.counts[boxes.object_image[called]]
+        number = tally(boxes.object_rows[called], weights, len(boxes.classes))
+        return {**counts_by_class(outcomes), "called unknown": number.tolist()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Rates and counts of each image."""
+        return _with_rates(as_rows(self.by_image, self.outcomes.boxes.counts))
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """Rates of the predictions that reach each confidence; only if they are matched in this order."""
+        if self.outcomes.boxes.rules.matching != BY_CONFIDENCE:
+            raise ValueError(
+                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
+                " got matching='iou', where each threshold needs a matching of its own"
+            )
+        above = _with_rates(counts_above(self.outcomes, results, thresholds))
+        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
+
+
+def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
+    """Columns of counts as lists, after the rates of each row."""
+    columns = {name: column.tolist() for name, column in counts.items()}
+    rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
+    rates = openset_detection_rates(dict.fromkeys(columns, 0))
+    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
+
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
@@ -95,7 +192,7 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[CorrectedClasses, CountColumns]] = {}  # by error
+        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -113,8 +210,8 @@ class Owod:
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
         for error, (corrected, columns) in self._corrections.items():
-            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
-            for name, value in self._unknown_and_map(classes.after(corrected), after).items():
+            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
+            for name, value in after.items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
@@ -138,10 +235,10 @@ class Owod:
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
 
-    def correct(self, error: str, correction: Correction) -> None:
+    def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        columns = unknown_by_image(self.outcomes.boxes, correction)
-        self._corrections[error] = self._classes.corrected(correction), columns
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
@@ -178,15 +275,11 @@ class Owod:
 
 
 class UnknownCalledKnown(NamedTuple):
-    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects."""
 
-    rows, objects: in the two tables, each once
-    confidence: for each of the objects, the highest among its predictions
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # with objects: in the two tables, each once
     objects: np.ndarray
-    confidence: np.ndarray
+    confidence: np.ndarray  # for each of the objects, the highest among its predictions
 
 
 def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKnown:
@@ -220,16 +313,11 @@ def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 class ClosedSet(NamedTuple):
-    """The two sets that WI compares: the images without an unknown object, and all images.
+    """The two sets that WI compares: the images without an unknown object, and all images."""
 
-    known_only: (N,) whether an image has no unknown object, ignored ones included
-    objects: (N,) known objects that count
-    tp, fp: predictions of known classes
-    """
-
-    known_only: np.ndarray
-    objects: np.ndarray
-    tp: Ranked
+    known_only: np.ndarray  # (N,) whether an image has no unknown object, ignored ones included
+    objects: np.ndarray  # (N,) known objects that count
+    tp: Ranked  # with fp: predictions of known classes
     fp: Ranked
 
 
