@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import read
@@ -16,6 +18,7 @@ from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.tables import files
 from tests.conftest import Run
 from tests.reading.page import read_page, request
 
@@ -222,27 +225,27 @@ def plain(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
-    case, files = CASES[name], []
+    case, paths = CASES[name], []
     for file, content in case.files.items():
         write(Path(file), content)
-        files.append(Path(file))
+        paths.append(Path(file))
     chosen = dict(case.choices.get("columns", {}))
     leave_out = bool(case.choices.get("leave_out"))
     arguments = [f"--{column.replace('_', '-')}={','.join(names)}" for column, names in chosen.items()]
-    command = ["compute", case.metric, *map(str, files), *arguments, *["--leave-out"] * leave_out]
+    command = ["compute", case.metric, *map(str, paths), *arguments, *["--leave-out"] * leave_out]
     if isinstance(case.expected, str):
         with pytest.raises((ValueError, TypeError)) as raised:
-            read(case.metric, files, **case.choices)
+            read(case.metric, paths, **case.choices)
         with pytest.raises((ValueError, TypeError)) as on_page:
-            read_page(case.metric, [files], chosen, leave_out=leave_out)
+            read_page(case.metric, [paths], chosen, leave_out=leave_out)
         assert case.expected in str(raised.value)
         assert case.expected in str(on_page.value)
         code, output, errors = run(*command)
         assert (code, output) == (2, "")
         assert case.expected in errors
         return
-    reading = read(case.metric, files, **case.choices)
-    held = read_page(case.metric, [files], chosen, leave_out=leave_out)
+    reading = read(case.metric, paths, **case.choices)
+    held = read_page(case.metric, [paths], chosen, leave_out=leave_out)
     assert plain(reading.columns) == plain(case.expected)
     assert [*reading.models] == [*held.models]
     assert plain(held.columns) == plain(case.expected)
@@ -333,6 +336,15 @@ def test_blank_ends_of_sides_are_no_scores(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("scores_in,scores_out\n0.5,1\n0.25,\n")
     known, unknown = read("ood_bench", tmp_path / "x.csv").columns["predictions"]
     assert (known.tolist(), unknown.tolist()) == ([0.5, 0.25], [1])
+
+
+def test_an_error_in_a_batch_says_from_which_row_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BATCH", 2)
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"msp": [*SCORES[:3], float("nan")], "label": LABELS}), path)
+    reading = read("ood_bench", columns={"predictions": f"{path}:msp", "references": f"{path}:label"})
+    with pytest.raises(ValueError, match=r"x\.parquet: .*msp, row 2: this cell is empty or NaN.*, counted from row 2"):
+        list(reading.batches())
 
 
 def test_a_sign_keeps_the_type(tmp_path: Path) -> None:
