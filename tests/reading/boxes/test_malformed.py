@@ -263,6 +263,10 @@ RESULTS: dict[str, tuple[Any, str]] = {
     "no UTF-8": (b'"\xff"', r": expected UTF-8 text, got the byte 0xff at position 1$"),
     "no list": ({}, r": expected a list of results, got dict; a result has image_id, category_id, bbox and score$"),
     "annotations": (COCO, r": expected a list of results, got dict with images, categories, annotations; "),
+    "another data set": (
+        [{**RESULT, "image_id": 8}],
+        r": results\[0\]: expected image_id to be an id of an .*, got 8$",
+    ),
     "no object": ([RESULT, 5], r": results\[1\]: expected image_id to be an id of an image, got no image_id$"),
 }
 
