@@ -18,14 +18,14 @@ from openworld_metrics.reading import Reading
 from openworld_metrics.reading.limits import RefusedError
 from tests import cases
 
-SECONDS = 5  # a refusal takes some milliseconds
+SECONDS = 5  # of the processor; a refusal takes some milliseconds
 
 
 @pytest.fixture(autouse=True)
 def quick() -> Iterator[None]:
-    begun = time.monotonic()
+    begun = time.process_time()
     yield
-    assert time.monotonic() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 def boxes(count: int) -> dict[str, Any]:
