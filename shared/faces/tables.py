@@ -150,7 +150,7 @@ def make_table(
 
 
 def _names(keys: Sequence[str], names: Mapping[str, str], known: Collection[str]) -> Callable[[str], str]:
-    """What files, groups and keys are called in a table: keys are shortened to their last parts if these differ."""
+    """Names of files, groups and keys in a table: keys are shortened to their last parts if these differ."""
     ends = [key.rpartition("/")[2] for key in keys]
     short = dict(zip(keys, ends)) if len({*ends}) == len(ends) else {}
     for name in names:

@@ -106,6 +106,11 @@ def test_a_threshold_at_the_edge_of_a_bin_cuts_none(axes: Any) -> None:
     assert sorted(bar[:2] for bar in bars_of(axes)) == [(0.0, 0.5), (0.5, 0.5)]
 
 
+def test_counts_stand_in_the_middle_of_their_parts(axes: Any) -> None:
+    draw_figure(axes, FIGURES["bars"])
+    assert [(text.get_text(), text.get_position()) for text in axes.texts][:2] == [("3", (0.375, 0)), ("20", (0.5, 1))]
+
+
 def test_the_point_of_curves_is_that_of_the_decisions(axes: Any) -> None:
     draw_figure(axes, FIGURES["curves"], DECISIONS, 1)
     _, first, second, point = axes.get_lines()

@@ -129,4 +129,5 @@ def test_filters_are_those_that_show_something() -> None:
     chips = re.findall(r'data-kind="(\w*)".*?<b>(\d)</b>', tiles(shown, {"bad": "Bad", "worse": "Worse"}))
     assert chips == [("", "2"), ("bad", "1")]
     assert 'class="chips"' not in tiles(shown[:1], {"bad": "Bad"})
+    assert 'class="chips"' not in tiles(shown, {"worse": "Worse"})
     assert {filter_key(name) for name in ("a b", "a, b", "<a>", "ä")} == {"a-b", "x-3c613e", "x-c3a4"}
