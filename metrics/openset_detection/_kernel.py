@@ -3198,6 +3198,7 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 # Outcomes of boxes: the options that decide them, the boxes that are evaluated, and counts of their outcomes.
 
+DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
@@ -4423,7 +4424,7 @@ class OpenSetDetection(Metric):
 
     known_classes: Sequence[int] | None = None
     unknown_class_id: int = UNKNOWN_CLASS_ID
-    iou_threshold: float = 0.5
+    iou_threshold: float = DEFAULT_IOU
     conf_threshold: float = 0.0
     count_background: bool = False
     protocol: str = "ow-dln"

@@ -26,6 +26,7 @@ from .outcomes import (
     BACKGROUND,
     BY_CONFIDENCE,
     BY_IOU,
+    DEFAULT_IOU,
     FP_KNOWN,
     FP_UNKNOWN,
     LEFT_OUT_CLASS,
@@ -47,7 +48,7 @@ def match_boxes(
     references: Any,
     num_predictions: Any,
     num_references: Any,
-    iou_threshold: float = 0.5,
+    iou_threshold: float = DEFAULT_IOU,
     *,
     matching: str = BY_IOU,
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
 from .errors import NEARBY, Errors
 from .matching import RECALL_IOUS
-from .outcomes import MATCHINGS, select_boxes, tally
+from .outcomes import DEFAULT_IOU, MATCHINGS, select_boxes, tally
 from .protocols import OwDln, Owod
 
 PROTOCOLS: dict[str, type[OwDln] | type[Owod]] = {"ow-dln": OwDln, "owod": Owod}
@@ -83,7 +83,7 @@ class OpenSetDetection(Metric):
 
     known_classes: Sequence[int] | None = None
     unknown_class_id: int = UNKNOWN_CLASS_ID
-    iou_threshold: float = 0.5
+    iou_threshold: float = DEFAULT_IOU
     conf_threshold: float = 0.0
     count_background: bool = False
     protocol: str = "ow-dln"

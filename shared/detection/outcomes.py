@@ -21,6 +21,7 @@ from .overlap import Overlaps, Pairs, overlaps
 if TYPE_CHECKING:
     from .openset_detection import OpenSetDetection
 
+DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")

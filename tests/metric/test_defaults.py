@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from openworld_metrics import METRICS, Metric
-from openworld_metrics.detection.outcomes import Rules
 from openworld_metrics.loading import metric_class
 from tests.package.rooms import MODULES
 
@@ -70,8 +69,8 @@ OPTIONS = {option for name in METRICS for option in metric_class(name).options}
 FIELDS = {
     f"{kind.__module__.partition('.')[2]}.{kind.__name__}.{option}"
     for name in METRICS
-    for kind in (*metric_class(name).__mro__, Rules)
-    if issubclass(kind, (Metric, Rules))
+    for kind in metric_class(name).__mro__
+    if issubclass(kind, Metric)
     for option in OPTIONS
 }
 DEFAULTS = [
