@@ -67,6 +67,7 @@ FEW = {
     "of float32": SPECIAL.astype(float),
     "close": CLOSE,
     "close, and two far away": np.concatenate([CLOSE, [-3e38, 3e38]]),  # the highest bytes order two of them
+    "negative": -np.arange(1.0, 41.0) / 7,
     "one": np.asarray([-0.1]),
     "none": np.asarray([]),
 }
