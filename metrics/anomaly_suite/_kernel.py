@@ -2456,6 +2456,7 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Counts(NamedTuple):
@@ -2648,6 +2649,61 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other."""
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """For each of ascending scores, the number of samples up to it and above the one before."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -2854,12 +2910,6 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
 AUROC = Quantity(
@@ -3186,65 +3236,11 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
-# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
-# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = np.flatnonzero(counts)
-        before = np.zeros(len(there) + 1, np.int64)
-        np.cumsum(counts[there], out=before[1:])
-        return Side(self.scores[there], before)
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other."""
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
 # Anomaly maps and masks of a batch, checked once: stacks or lists, with void pixels and with masks of defects.
 
 KEYS = ("masks", "saturation_areas")  # of a reference with defects
+_SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in float64
 _SWAPPED = "are predictions and references swapped?"
 
 
@@ -3473,6 +3469,68 @@ def _numbered(masks: Array, name: str) -> Array:
         raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
     numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
     return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
+def image_columns(
+    images: CheckedImages, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: from their own columns, or from their pixels that are not void."""
+    maps, masks, voids = images.maps, images.masks, images.voids
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    if image_scores is not None:
+        scores = as_scores(image_scores, "image_scores")
+    elif images.maxima is not None and voids is None and image_reduction == "max":
+        scores = images.maxima
+    else:
+        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
+        scores = reduced_maps(left, image_reduction)
+    if image_labels is not None:
+        labels = as_flags(image_labels, "image_labels")
+    elif isinstance(masks, list):
+        labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
+    else:
+        labels = array_namespace(masks).any(masks, axis=(1, 2))
+    if image_scores is not None or image_labels is not None:
+        check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
+    if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):
+        scores, labels = on_one_device(scores, labels)
+    return {"image_scores": scores, "image_labels": labels}
+
+
+def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
+    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k)."""
+    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
+        return maxima(widen(maps))
+    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
+    return on_device(scores, maps[0]) if len(scores) else scores
+
+
+def _reduced(score_map: Array, image_reduction: str | int) -> float:
+    xp = array_namespace(score_map)
+    if math.prod(score_map.shape) == 0:
+        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
+    if image_reduction == "max":
+        return float(xp.max(score_map))
+    pixels = xp.reshape(score_map, (-1,))
+    if image_reduction != "mean":
+        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
+        pixels = xp.sort(pixels)[-k:]
+    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
+    if len(infinite) > 1:
+        raise ValueError(
+            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
+        )
+    return infinite.pop() if infinite else exact_mean(pixels)
+
+
+def exact_mean(values: Array) -> float:
+    """The mean of finite values, rounded once: identical in any order and on any device, without overflow."""
+    values, total = to_numpy(values), Fraction()
+    for start in range(0, len(values), _SUMMED):
+        digits, places, unit = digits_of(values[start : start + _SUMMED])
+        total += shifted_sum(digits, places) * unit
+    return float(total / len(values))
 
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
@@ -3990,7 +4048,9 @@ _ARRAYS = (
 )
 _OPTIONAL = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
 _OF_IMAGES = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *COMPONENT_TABLES)
-_SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in float64
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+LEVELS = ("image", "pixel")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 
 
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
@@ -4052,75 +4112,6 @@ def _checked_options(state: Mapping[str, Any], options: AnomalySuite) -> dict[st
     if regions != options.regions:
         raise ValueError(f"state: expected regions={options.regions!r}, as here, got {regions[:80]!r}")
     return {**checked, "regions": np.asarray(regions)} if "regions" in state else checked
-
-
-def image_columns(
-    images: CheckedImages, image_scores: Any, image_labels: Any, image_reduction: str | int
-) -> dict[str, Array]:
-    """The scores and labels of images: from their own columns, or from their pixels that are not void."""
-    maps, masks, voids = images.maps, images.masks, images.voids
-    if voids is not None and (image_scores is None or image_labels is None):
-        check_left(voids)
-    if image_scores is not None:
-        scores = as_scores(image_scores, "image_scores")
-    elif images.maxima is not None and voids is None and image_reduction == "max":
-        scores = images.maxima
-    else:
-        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
-        scores = reduced_maps(left, image_reduction)
-    if image_labels is not None:
-        labels = as_flags(image_labels, "image_labels")
-    elif isinstance(masks, list):
-        labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
-    else:
-        labels = array_namespace(masks).any(masks, axis=(1, 2))
-    if image_scores is not None or image_labels is not None:
-        check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):
-        scores, labels = on_one_device(scores, labels)
-    return {"image_scores": scores, "image_labels": labels}
-
-
-def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
-    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k)."""
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return maxima(widen(maps))
-    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
-    return on_device(scores, maps[0]) if len(scores) else scores
-
-
-def _reduced(score_map: Array, image_reduction: str | int) -> float:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return float(xp.max(score_map))
-    pixels = xp.reshape(score_map, (-1,))
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
-    if len(infinite) > 1:
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return infinite.pop() if infinite else exact_mean(pixels)
-
-
-def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: identical in any order and on any device, without overflow."""
-    values, total = to_numpy(values), Fraction()
-    for start in range(0, len(values), _SUMMED):
-        digits, places, unit = digits_of(values[start : start + _SUMMED])
-        total += shifted_sum(digits, places) * unit
-    return float(total / len(values))
-
-
-LEVELS = ("image", "pixel")
-LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
-
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
 
 def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:

@@ -2644,6 +2644,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 @dataclass(eq=False)
@@ -2731,48 +2732,6 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
-
-
-# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
-# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
 class Rows(NamedTuple):
     """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
 
@@ -2813,6 +2772,42 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
 def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
     """For each of ascending scores, the number of samples up to it and above the one before."""
     return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
+
+
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
+# Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all."""
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------

@@ -2300,6 +2300,55 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if xp is np:
+        return np.true_divide(count, total, dtype=np.float64)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=count.device)
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 # Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
@@ -2615,6 +2664,7 @@ def split(values: Array, mask: Array) -> tuple[Array, Array]:
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 class Counts(NamedTuple):
@@ -2857,53 +2907,111 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if xp is np:
-        return np.true_divide(count, total, dtype=np.float64)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=count.device)
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
-    return weighted
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from."""
+
+    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The distinct scores of each side, or their quantiles if there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        sides, start = self.sides, 0
+        if counts is not None:
+            sides = []
+            for rows, end in zip(self.drawn_from, self._ends.tolist()):
+                sides.append(rows.side(counts[start:end]))
+                start = end
+        results: Results = self.metric.rates(*sides)
+        return results
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        tables: dict[str, Any] = self.metric.tables(self, results)
+        return tables
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
 
 
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other."""
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # 0.0 for −0.0
+    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
+
+
+def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
+    """For each of ascending scores, the number of samples up to it and above the one before."""
+    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3118,12 +3226,6 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
 AUROC = Quantity(
     twice_wins,
     lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
@@ -3198,113 +3300,6 @@ def parse_area(name: str) -> tuple[Quantity, bool] | None:
     if match is None or not share or not 0 < limit <= 1:
         return None
     return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
-
-
-# ---- ranking/prepared.py ---------------------------------------------------------------------------------------------
-# Prepared sides of scores: each is sorted once, and resamples draw from its distinct scores.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class PreparedSides(Prepared):
-    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from."""
-
-    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
-        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
-        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
-
-    @cached_property
-    def drawn_from(self) -> list[Rows]:
-        """The distinct scores of each side, or their quantiles if there are many."""
-        return rows_of_sides(*self.sides)
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
-
-    @cached_property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """The number of samples that each row stands for."""
-        return np.concatenate([rows.counts for rows in self.drawn_from])
-
-    @cached_property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        sides, start = self.sides, 0
-        if counts is not None:
-            sides = []
-            for rows, end in zip(self.drawn_from, self._ends.tolist()):
-                sides.append(rows.side(counts[start:end]))
-                start = end
-        results: Results = self.metric.rates(*sides)
-        return results
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
-        rows = np.full(len(scores), -1)
-        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
-            here = side_of == i
-            rows[here] = each.places(scores[here]) + end - len(each.counts)
-        return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables
-
-
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = np.flatnonzero(counts)
-        before = np.zeros(len(there) + 1, np.int64)
-        np.cumsum(counts[there], out=before[1:])
-        return Side(self.scores[there], before)
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other."""
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------

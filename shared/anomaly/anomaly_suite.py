@@ -30,12 +30,11 @@ from .maps import (
     as_sample_ids,
     check_one_group,
     checked_state,
-    image_columns,
     image_contents,
     image_rows,
     per_image_table,
 )
-from .masks import checked_images
+from .masks import checked_images, image_columns
 from .rates import ComponentRates, ImageRates, MapRates, PixelRates, SampleRates
 from .regions import pixels_by_region, saturated_pixels
 

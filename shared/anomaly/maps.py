@@ -6,9 +6,7 @@ Images show samples; equal images, or samples, are rows that resamples are drawn
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,16 +19,10 @@ from ..arrays.arrays import (
     as_array,
     device_of,
     is_torch_array,
-    on_device,
-    on_one_device,
     to_numpy,
-    widen,
     without_arrow,
 )
 from ..arrays.checks import (
-    as_flags,
-    as_int,
-    as_scores,
     check_arrays,
     check_lengths,
     check_rows,
@@ -40,12 +32,10 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
-from ..arrays.exact import digits_of, shifted_sum
 from ..metric.groups import ALL, group_name
 from ..metric.prepared import as_content
 from ..ranking.quantities import checked_bits
 from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, checked_components
-from .masks import CheckedImages, check_left, maxima
 from .regions import (
     DEFECT_ARRAYS,
     DefectPixels,
@@ -76,7 +66,9 @@ _ARRAYS = (
 )
 _OPTIONAL = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
 _OF_IMAGES = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *COMPONENT_TABLES)
-_SUMMED = 1 << 26  # pixels: sums of halves of so many mantissas are exact in float64
+_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
+LEVELS = ("image", "pixel")
+LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 
 
 class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
@@ -142,84 +134,6 @@ def _checked_options(state: Mapping[str, Any], options: AnomalySuite) -> dict[st
     if regions != options.regions:
         raise ValueError(f"state: expected regions={options.regions!r}, as here, got {regions[:80]!r}")
     return {**checked, "regions": np.asarray(regions)} if "regions" in state else checked
-
-
-def image_columns(
-    images: CheckedImages, image_scores: Any, image_labels: Any, image_reduction: str | int
-) -> dict[str, Array]:
-    """The scores and labels of images: from their own columns, or from their pixels that are not void."""
-    maps, masks, voids = images.maps, images.masks, images.voids
-    if voids is not None and (image_scores is None or image_labels is None):
-        check_left(voids)
-    if image_scores is not None:
-        scores = as_scores(image_scores, "image_scores")
-    elif images.maxima is not None and voids is None and image_reduction == "max":
-        scores = images.maxima
-    else:
-        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
-        scores = reduced_maps(left, image_reduction)
-    if image_labels is not None:
-        labels = as_flags(image_labels, "image_labels")
-    elif isinstance(masks, list):
-        labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
-    else:
-        labels = array_namespace(masks).any(masks, axis=(1, 2))
-    if image_scores is not None or image_labels is not None:
-        check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):
-        scores, labels = on_one_device(scores, labels)
-    return {"image_scores": scores, "image_labels": labels}
-
-
-def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
-    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
-
-    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
-    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
-    of +inf and -inf.
-    """
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return maxima(widen(maps))
-    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
-    return on_device(scores, maps[0]) if len(scores) else scores
-
-
-def _reduced(score_map: Array, image_reduction: str | int) -> float:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return float(xp.max(score_map))
-    pixels = xp.reshape(score_map, (-1,))
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
-    if len(infinite) > 1:
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return infinite.pop() if infinite else exact_mean(pixels)
-
-
-def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: identical in any order and on any device, without overflow.
-
-    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
-    (0.1, 1.25e+308)
-    """
-    values, total = to_numpy(values), Fraction()
-    for start in range(0, len(values), _SUMMED):
-        digits, places, unit = digits_of(values[start : start + _SUMMED])
-        total += shifted_sum(digits, places) * unit
-    return float(total / len(values))
-
-
-LEVELS = ("image", "pixel")
-LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
-
-
-_NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 
 
 def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:

@@ -30,9 +30,8 @@ from ..arrays.checks import (
 )
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
-from ..ranking.counts import Side, check_both_classes, exceeded_threshold, sides_of_kinds
+from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_threshold, sides_of_kinds
 from ..ranking.curves import BestValue
-from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import bounded, check_bits, checked_bits, cut, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table
 from .measures import DEFAULT_METRICS, POSITIVES, Measures, Sides, called, has_threshold, metric_list, parsed

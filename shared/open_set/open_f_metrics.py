@@ -20,9 +20,8 @@ from ..arrays.exact import rounded_sum
 from ..metric.metric import Metric
 from ..metric.prepared import Drawn, PreparedTable
 from ..metric.results import Rate, Results
-from ..ranking.counts import as_side, check_both_classes
+from ..ranking.counts import as_side, check_both_classes, rows_of_sides
 from ..ranking.operating_points import samples_above
-from ..ranking.prepared import rows_of_sides
 from ..ranking.roc import check_samples, sample_table
 from .open_f import BestF, Hos, best_f, best_macro_f, best_micro_f, macro_samples
 from .samples import (

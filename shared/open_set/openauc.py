@@ -19,6 +19,7 @@ from ..arrays.checks import as_bool, as_fraction, as_int, as_share, as_shares, b
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import (
+    PreparedSides,
     Side,
     check_both_classes,
     checked_sides,
@@ -29,7 +30,6 @@ from ..ranking.counts import (
 )
 from ..ranking.curves import AUROC, EER
 from ..ranking.operating_points import parse_area
-from ..ranking.prepared import PreparedSides
 from ..ranking.quantities import (
     Quantity,
     bounded,

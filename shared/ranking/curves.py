@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import by_keyword
 from ..arrays.exact import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
-from .counts import Counts, Side, checked_sides, exceeded_threshold
+from .counts import Counts, Side, checked_sides, exceeded_threshold, twice_wins
 from .quantities import (
     UNIT_BITS,
     Bounds,
@@ -31,12 +31,6 @@ _DISTINCT = 1 << 26  # different ratios of integers below it are different float
 
 def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
     return quantities(positives, negatives, {"": quantity})[""]
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
 AUROC = Quantity(

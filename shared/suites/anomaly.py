@@ -13,7 +13,7 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
 from ..anomaly.aupro import pro_curve
-from ..anomaly.maps import reduced_maps
+from ..anomaly.masks import reduced_maps
 from ..anomaly.rates import level_sides
 from ..arrays.arrays import State
 from ..arrays.checks import as_fractions, plain_value

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics.anomaly.maps import exact_mean
+from openworld_metrics.anomaly.masks import exact_mean
 
 Load = Callable[..., Any]
 SCALES = {"float32": [1.0, 3e38, 1e-20, 2.0**-140], "float64": [1.0, 1e308, 1e-20, 2.0**-1000, 2.0**-1060]}
