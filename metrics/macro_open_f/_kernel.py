@@ -1392,12 +1392,12 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """Join states, and count equal rows of the table of these columns, unless few rows are equal."""
-    has_counts = [state for state in states if counts in state]
-    plain = [state for state in states if state and counts not in state]
+    """Join states in their order, and count equal rows of the table of these columns, unless few rows are equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
     grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
-    if grows and not has_counts:
+    if grows and len(plain) == len(states):
         return _gathered(plain)
 
     def in_one(states: Sequence[State]) -> State:
@@ -1405,7 +1405,9 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
         worth_counting = ROUNDED & table.keys() or has_equal_rows([table[name] for name in columns])
         return compact_table(table, columns, counts) if worth_counting else table
 
-    parts = [*has_counts, in_one(plain)] if plain else has_counts  # rows without counts are counted faster
+    parts: list[State] = []
+    for is_counted, run in groupby(states, lambda state: counts in state):
+        parts += run if is_counted else [in_one([*run])]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -2100,7 +2102,8 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
+    named = {"predictions": predictions, "references": references}
+    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value

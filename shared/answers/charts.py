@@ -24,7 +24,7 @@ Points = tuple[Sequence[float], Sequence[float], Sequence[str]]  # x, y and the 
 
 
 def joined(*notes: str) -> str:
-    """Notes on a figure, those that are not empty."""
+    """Notes on a figure in one line, without the empty ones, separated by semicolons."""
     return "; ".join(filter(None, notes))
 
 

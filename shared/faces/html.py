@@ -236,7 +236,7 @@ def tables(answer: Answer) -> str:
 
 
 def titles_of(answer: Answer) -> dict[str, str]:
-    """The keys of the numbers in words."""
+    """The title of each number of the model that is shown, by its key; none without one."""
     return {number.key: number.title for number in answer.numbers.get(answer.model, ()) if number.title}
 
 

@@ -380,7 +380,8 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
+    named = {"predictions": predictions, "references": references}
+    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value

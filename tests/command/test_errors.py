@@ -44,7 +44,7 @@ PLACES = {
     "pandas.csv": "pandas.csv: expected names or values in .*, got 0,1,2, .* as in FILE:0,1,2, or put a line of nam",
     "pair.csv:0,1": "pair.csv: expected names or values in .*, got 0,1, which may be either: put a line of names",
     "either.csv:0": "either.csv: expected names or values in .*, got 1,0, which may be either: put a line of names",
-    "either.csv:2": "expected a column 2, got 1, 0",
+    "either.csv:2": "expected a column 2, got 0, 1",
     "gaps.csv:a,b": "gaps.csv: a, line 3: this cell is empty or NaN. Fill it in, or leave the row out",
     "gaps.parquet": "gaps.parquet: predictions: expected no missing values in lists, got 1",
     "good.csv": "good.csv: expected a column predictions, got a, b; name others as in FILE:COLUMN,COLUMN",

@@ -63,7 +63,7 @@ def test_names_options_and_saved_results(made: Detections, tmp_path: Path, monke
     assert json.loads(Path("mine.json").read_text()) == results
     text = Path("openset_results.txt").read_text()
     assert text == summaries.summary(results) + "\n"
-    assert f"U-Recall          {results['openset_metrics']['U-Recall']:.6f}    unknown objects called unknown" in text
+    assert f"U-Recall          {results['openset_metrics']['U-Recall']:.6f}    share of the unknown objects" in text
     assert "   cat      0 " in text
 
 

@@ -96,7 +96,7 @@ def _text(name: str) -> str:
 
 
 def card(*blocks: Block) -> Block:
-    """A framed figure."""
+    """Blocks in one frame, such as a figure with its title and its key."""
     return rendered("card", blocks=blocks)
 
 

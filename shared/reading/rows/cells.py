@@ -47,7 +47,7 @@ def number_of(cell: Any) -> float | None:
 
 
 def are_numbers(value: np.ndarray) -> np.ndarray:
-    """Whether each cell is a number, (N,) booleans."""
+    """Whether each cell is a number, as (N,) booleans, by the rules of `number_of`."""
     return np.asarray([number_of(cell) is not None for cell in value.tolist()], dtype=bool)
 
 
@@ -72,7 +72,7 @@ def is_blank(cell: Any) -> bool:
 
 
 def are_blank(value: np.ndarray) -> np.ndarray:
-    """Whether each cell holds nothing, (N,) booleans."""
+    """Whether each cell holds nothing, as (N,) booleans: NaN, None or blank text."""
     if value.dtype.kind == "f":
         return np.isnan(value)
     return np.asarray([*map(is_blank, value.tolist())], dtype=bool)
