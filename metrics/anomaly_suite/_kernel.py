@@ -1340,7 +1340,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        parts += run if is_counted else [in_one([*run])]  # first, since rows without counts are counted faster
+        own = [*run]
+        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
