@@ -80,8 +80,8 @@ def test_an_app_serves_only_when_it_is_run(root: Path) -> None:
 
 def test_drift_is_found_and_mended(project: Path) -> None:
     folder = project / "metrics" / "openauc"
-    curves = project / "shared" / "ranking" / "curves.py"
-    curves.write_text(curves.read_text().replace("\ndef twice_wins(", "\n# changed\ndef twice_wins("))
+    counts = project / "shared" / "ranking" / "counts.py"
+    counts.write_text(counts.read_text().replace("\ndef twice_wins(", "\n# changed\ndef twice_wins("))
     (folder / "requirements.txt").write_text("numpy\n")
     (folder / "_left.py").write_text("")
     (folder / "app.py").unlink()

@@ -204,7 +204,8 @@ def test_pasted_cells_and_an_option(page: Any) -> None:
     assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
     tab.locator("#option-positive input").click()
     tab.get_by_role("option", name="in", exact=True).click()
-    tab.wait_for_timeout(500)
+    text, state = "document.querySelector('#text textarea').value", "document.querySelector('.state').innerText"
+    tab.wait_for_function(f"{text}.includes('positive') || {state}.includes('Press')")
     if "Press" in tab.locator(".state").inner_text():  # on a busy machine, nothing is computed anew by itself
         tab.locator("#compute").click()
     tab.wait_for_function("document.querySelector('#text textarea').value.includes('positive')")
