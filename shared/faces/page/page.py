@@ -196,7 +196,11 @@ class Page:
         @gathered
         async def handle(request: gr.Request, source: Any, done: Any, *values: Any) -> Updates:
             visit = Visit(request.session_hash or "", source, done, dict(zip(names, values)))
+            is_newest: Callable[[], bool] | None = None
             async for changes in handler(visit, *values[len(names) :]):
+                is_newest = is_newest or work.begin(visit.session)  # a request without updates ends no other
+                if not is_newest():
+                    return
                 yield changes
 
         inputs = [self.parts[name] for name in ("source", "done", *names, *first)]
@@ -454,7 +458,6 @@ class Page:
         if self._request(visit) == before:
             return
         if seconds > QUICK:
-            work.leave(visit.session)
             yield self._idle("Options have changed. Press Compute.", "old")
         else:
             async for changes in self._compute(visit):
@@ -465,7 +468,6 @@ class Page:
         p, began = self.parts, time.monotonic()
         wanted = wanted or self._request(visit)
         copied = visit.values["copied"]
-        work.leave(visit.session)
         if wanted == replace(self._example_request, metric=wanted.metric, options=self._usual(wanted.metric)):
             answers = examples(wanted.metric)
             yield {**self._answered(answers, wanted, copied, 0.0, True), **self._idle(said_of(answers))}

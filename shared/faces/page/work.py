@@ -21,6 +21,7 @@ MEMORY = 6_000_000_000  # bytes of addresses of a worker
 T = TypeVar("T")
 _TOO_LONG = f"Stopped after {SECONDS:g} seconds, the limit of a page. The package and the command line have no limit."
 _running: dict[str, Future[Any]] = {}
+_newest: dict[str, object] = {}  # requests, by session
 _lock = threading.Lock()
 
 
@@ -40,12 +41,19 @@ def start() -> None:
     pool().schedule(worker.warm)
 
 
+def begin(session: str) -> Callable[[], bool]:
+    """Begin a request of a session, which ends those before; returns whether it is still the newest, as a function."""
+    leave(session)
+    request = _newest[session] = object()
+    return lambda: _newest.get(session) is request
+
+
 async def run(session: str, call: Callable[..., T], *values: Any) -> T:
     """Call a function of `worker` in a process, in place of what it does for this session.
 
     Raises PageError with a message for the visitor, and SupersededError where nobody waits for the result any more.
     """
-    leave(session)
+    _end(session)
     future: Future[T] = pool().schedule(call, args=values, timeout=SECONDS)
     with _lock:
         _running[session] = future
@@ -64,7 +72,12 @@ async def run(session: str, call: Callable[..., T], *values: Any) -> T:
 
 
 def leave(session: str) -> None:
-    """End the work of a session."""
+    """End the requests of a session."""
+    _newest.pop(session, None)
+    _end(session)
+
+
+def _end(session: str) -> None:
     with _lock:
         future = _running.pop(session, None)
     if future is not None:

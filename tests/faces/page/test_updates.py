@@ -74,3 +74,12 @@ def test_no_property_is_lost(superseded: bool) -> None:
         assert drawn(whole) == properties(turns)
         lost += drawn(turns) != properties(turns)
     assert lost > 50  # as they are, they would be
+
+
+def test_a_request_ends_those_before() -> None:
+    first, other = work.begin("one"), work.begin("another")
+    second = work.begin("one")
+    assert [first(), second(), other()] == [False, True, True]
+    work.leave("one")
+    assert [second(), other()] == [False, True]
+    work.leave("another")
