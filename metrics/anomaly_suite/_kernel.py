@@ -1999,8 +1999,7 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    named = {"predictions": predictions, "references": references}
-    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -2010,7 +2009,7 @@ def sort_arguments(
             if name in columns:
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
-        elif name not in SIBLING_COLUMNS:
+        elif name not in SIBLING_COLUMNS and (value is not None or keyword in others):
             raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
@@ -2770,6 +2769,14 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
     )
 
 
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds."""
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -2877,14 +2884,6 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
 
 
 def _precision_sum(counts: Counts) -> int:

@@ -2104,8 +2104,7 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    named = {"predictions": predictions, "references": references}
-    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -2115,7 +2114,7 @@ def sort_arguments(
             if name in columns:
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
-        elif name not in SIBLING_COLUMNS:
+        elif name not in SIBLING_COLUMNS and (value is not None or keyword in others):
             raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 

@@ -1958,8 +1958,7 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    named = {"predictions": predictions, "references": references}
-    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -1969,7 +1968,7 @@ def sort_arguments(
             if name in columns:
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
-        elif name not in SIBLING_COLUMNS:
+        elif name not in SIBLING_COLUMNS and (value is not None or keyword in others):
             raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
@@ -3013,6 +3012,14 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
     )
 
 
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
     """Bounds of the best value over all thresholds."""
     return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
@@ -3130,14 +3137,6 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
-
 
 def _precision_sum(counts: Counts) -> int:
     return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)

@@ -2027,8 +2027,7 @@ def sort_arguments(
     """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
     columns: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    named = {"predictions": predictions, "references": references}
-    for keyword, value in {**{name: value for name, value in named.items() if value is not None}, **others}.items():
+    for keyword, value in {"predictions": predictions, "references": references, **others}.items():
         name = metric.aliases.get(keyword, keyword)
         if name in metric.options:
             options[name] = value
@@ -2038,7 +2037,7 @@ def sort_arguments(
             if name in columns:
                 raise TypeError(f"{name} was given twice, once as {keyword}")
             columns[name] = value
-        elif name not in SIBLING_COLUMNS:
+        elif name not in SIBLING_COLUMNS and (value is not None or keyword in others):
             raise unknown_name(metric, keyword, (*metric.columns, *metric.aliases, *metric.options))
     return columns, options
 
@@ -3077,6 +3076,14 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
     )
 
 
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
 def positives_first(counts: Counts, was_cut: Array) -> Counts:
     """The counts if in each bin the positives were one score, above the negatives."""
     return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
@@ -3192,14 +3199,6 @@ def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 # Areas and best points of ROC and precision-recall curves, from exceedance counts.
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
-
 
 def _equal_error(counts: Counts) -> list[Fraction]:
     """The equal error rate, if the ROC curve reaches it in this run."""

@@ -15,9 +15,9 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import did_you_mean, plain_value
 from ..ranking.counts import Side
-from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER
+from ..ranking.curves import AUPR, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER
 from ..ranking.operating_points import RATES, best_point, parse_area, parse_point, rate_above
-from ..ranking.quantities import Quantity
+from ..ranking.quantities import AUROC, Quantity
 from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")

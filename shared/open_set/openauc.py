@@ -28,9 +28,10 @@ from ..ranking.counts import (
     sides_of_kinds,
     two_sides,
 )
-from ..ranking.curves import AUROC, EER
+from ..ranking.curves import EER
 from ..ranking.operating_points import parse_area
 from ..ranking.quantities import (
+    AUROC,
     Quantity,
     bounded,
     check_bits,

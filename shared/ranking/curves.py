@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import by_keyword
 from ..arrays.exact import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
-from .counts import Counts, Side, checked_sides, exceeded_threshold, twice_wins
+from .counts import Counts, Side, checked_sides, exceeded_threshold
 from .quantities import (
+    AUROC,
     UNIT_BITS,
     Bounds,
     Quantity,
@@ -31,14 +32,6 @@ _DISTINCT = 1 << 26  # different ratios of integers below it are different float
 
 def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
     return quantities(positives, negatives, {"": quantity})[""]
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
 
 
 @by_keyword

@@ -28,7 +28,7 @@ from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, w
 from ..arrays.checks import as_int, as_written, integer_scalar
 from ..arrays.threads import in_threads, threads_for
 from ..metric.results import Rate
-from .counts import Counts, Side, runs, segments
+from .counts import Counts, Side, runs, segments, twice_wins
 
 MIN_BITS, MAX_BITS = 4, 52
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
@@ -132,6 +132,14 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
     )
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:

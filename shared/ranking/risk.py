@@ -19,8 +19,7 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.exact import RATIO_UNIT, sum_of_shares
 from .counts import Counts
-from .curves import AUROC
-from .quantities import Bounds, Quantity, negatives_first, positives_first
+from .quantities import AUROC, Bounds, Quantity, negatives_first, positives_first
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
 _UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
