@@ -11,7 +11,7 @@ import pytest
 from openworld_metrics import AnomalySuite, compare
 from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.loading import metric_class
-from openworld_metrics.ranking import prepared as rows
+from openworld_metrics.ranking import counts as rows
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites.anomaly import evaluate_maps
