@@ -20,4 +20,9 @@ def read_page(metric: str, inputs: Sequence[Sequence[Path]], chosen: Mapping[str
     """What the page reads."""
     with TemporaryDirectory() as folder:
         reading, rows = read_request(request(metric, inputs, wishes=chosen, **others), Path(folder))
-        return reading if rows is None else rows.reading()
+        if rows is None:
+            return reading
+        _, again = read_request(request(metric, inputs, wishes=rows.made_of, **others), Path(folder))
+        assert again is not None
+        assert again.made_of == rows.made_of  # a page computes from the columns that it has shown
+        return rows.reading()

@@ -337,8 +337,9 @@ def rows_of(
     classes = ({**(wishes or {}), **chosen}.get(predictions.name) or []) if layout.has_classes else []
     classes = classes if {*classes} <= {*predictions.offer(tables[0])} else []
     if inputs and layout.of_logits:
-        by_name = {} if classes else classes_by_name(layout, tables[0], {})
-        tables[0] = with_scores_of_logits(tables[0], by_name.get(predictions.name, ()))
+        named = classes or classes_by_name(layout, tables[0], {}).get(predictions.name, [])
+        columns_of_classes = [name for name in named if num_dimensions(tables[0].arrays.get(name)) == 1]
+        tables[0] = with_scores_of_logits(tables[0], columns_of_classes)
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:

@@ -375,3 +375,12 @@ def test_what_a_reader_takes(metric: str) -> None:
     for column in LAYOUTS[metric].columns:
         assert f"`{column.name}`" in text
         assert all(name in text for name in column.names)
+
+
+def test_open_scores_of_named_classes(tmp_path: Path) -> None:
+    """Python and the page, which reads its file twice, take them from the columns of class probabilities."""
+    table = "cat,dog,label\n0.9,0.1,cat\n0.25,0.75,dog\n0.5,0.5,unknown\n0.1,0.9,dog\n0.4,0.6,unknown\n"
+    (tmp_path / "x.csv").write_text(table)
+    models = ["msp of cat … dog", "entropy of cat … dog"]
+    assert [*read("openauc", tmp_path / "x.csv").models] == models
+    assert [*read_page("openauc", [[tmp_path / "x.csv"]]).models] == models
