@@ -28,7 +28,7 @@ _CROWDED = 4  # columns of a matrix, above which it is drawn wider
 _HERE = Path(__file__).parent
 _WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 _STEPS = (1, 2, 5)  # of an axis, times a power of ten
-_LETTER, _LINE, _NARROW = 6.8, 17, 340  # pixels: a letter, a label's height, a narrow picture
+_LETTER, _LINE, _NARROW, _WIDE = 6.8, 17, 340, 640  # pixels: a letter, a line, two pictures
 
 
 @cache
@@ -363,11 +363,11 @@ def drawn(
     return rendered("drawn", title=title_of(figure), svg=svg, width=width)
 
 
-def picture_of(image: Image, width: int = 640) -> str:
-    """An image, at most `width` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes."""
+def picture_of(image: Image) -> str:
+    """An image, at most `_WIDE` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes."""
     outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
-    shown = framed(image, {"wide": width, "small": _NARROW})
-    return rendered("picture", image=image, width=width, shown=shown, outcomes=outcomes)
+    shown = framed(image, {"wide": _WIDE, "small": _NARROW})
+    return rendered("picture", image=image, width=_WIDE, shown=shown, outcomes=outcomes)
 
 
 def framed(image: Image, widths: Mapping[str, int]) -> str:

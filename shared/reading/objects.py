@@ -53,8 +53,8 @@ def parse_json_lines(data: bytes) -> list[Any]:
     return contents
 
 
-def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
-    """`json.loads(decode(data))`, but faster. `decode` must take UTF-8, with or without a byte order mark."""
+def loads(data: bytes) -> Any:
+    """`json.loads(data)`, but faster, and UTF-8 may begin with a byte order mark."""
     with no_collection():
         text = data.removeprefix(codecs.BOM_UTF8)
         if not _has_long_integers(text):
@@ -62,7 +62,7 @@ def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
                 return orjson.loads(text)
             except orjson.JSONDecodeError:
                 pass  # json reports the error, if there is one
-        return json.loads(decode(data))
+        return json.loads(data)
 
 
 def _line(line: bytes, parse: Callable[[bytes], Any]) -> Any:

@@ -19,22 +19,20 @@ Props = dict[str, Any]
 _drawn: dict[str, str] = {}
 
 
-def view(answer: Answer, place: int | None = None, image: int = 0, copied: str = COPIED[0]) -> dict[str, Props]:
-    """The properties of each component of the results, by name.
+def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
+    """The properties of each component of the results, by name: at the first preset, with the first image large.
 
-    Parameters: place, the index of the threshold, by default that of the first preset; image, the index of the image
-    that is large; copied, one of `COPIED`.
+    Parameters: copied, one of `COPIED`.
     """
-    place = first_place(answer) if place is None else place
     props = {
         "comparison": _html(html.comparison(answer)),
         "headline": _html(html.headline(answer)),
-        "images": _html(images(answer, image)),
+        "images": _html(images(answer, 0)),
         "worst": _html(html.worst(answer)),
         "more": _html("".join([html.numbers(answer), html.differences(answer), html.tables(answer)])),
         "notes": _html(html.notes(answer)),
         "text": {"value": copied_text(answer, copied)},
-        **moved(answer, place),
+        **moved(answer, first_place(answer)),
     }
     for i in range(MAX_FIGURES):
         figure = answer.figures[i] if i < len(answer.figures) else None

@@ -111,7 +111,7 @@ def _class_id(word: str | int, classes: Mapping[int, str]) -> int:
     return ids[0]
 
 
-def unknown_id(classes: Mapping[int, str], predicted: Collection[int], usual: int = UNKNOWN_CLASS_ID) -> int:
+def unknown_id(classes: Mapping[int, str], predicted: Collection[int]) -> int:
     """The class id by which predictions say "unknown": that of a class whose name means it, or else the usual one.
 
     Parameters: classes, names by id; predicted, the ids that are predicted. Of several such ids, the predicted one is
@@ -120,7 +120,7 @@ def unknown_id(classes: Mapping[int, str], predicted: Collection[int], usual: in
     >>> unknown_id({0: "cat", 4: "unknown"}, {0}), unknown_id({0: "cat", 4: "unknown"}, {0, -1})
     (4, -1)
     """
-    ids = [*(i for i, name in classes.items() if means_unknown(name)), usual]
+    ids = [*(i for i, name in classes.items() if means_unknown(name)), UNKNOWN_CLASS_ID]
     own = [i for i in ids if i in predicted]
     if len(own) > 1:
         which = " and ".join(f"{i} ({classes.get(i, 'the usual one')})" for i in own)
