@@ -100,10 +100,16 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
-                import array_api_compat
-            return array_api_compat.array_namespace(*arrays)
+            types = tuple(map(type, arrays))
+            if types not in _NAMESPACES:
+                with extra():
+                    import array_api_compat
+                _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
+            return _NAMESPACES[types]
     return np
+
+
+_NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 
 def distinct_values(x: Array) -> Array:
@@ -2092,8 +2098,9 @@ def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
@@ -2494,7 +2501,10 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    xp, before = array_namespace(counts), counts.new_empty(len(counts) + 1)
+    before[:1] = 0
+    xp.cumsum(counts, 0, out=before[1:])  # into its place: joining it with a 0 takes longer than the sum itself
+    side = Side(ordered, before, bits)
     side.total = scores.shape[0] - excess  # for which a device need not be waited for
     return side
 
@@ -2562,8 +2572,9 @@ def runs(
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
             start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
-            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
+            begins = xp.ones_like(scores[start:stop], dtype=xp.bool)
+            begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
+            first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -2572,7 +2583,8 @@ def runs(
         if negatives.before is not None:  # from rows to samples
             above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop, done = int(first[-1]), int(tp[-1])
+        stop = int(first[-1])
+        done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:
@@ -3342,6 +3354,8 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 def _check_shapes(masks: Any) -> None:
     """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
+    if not isinstance(masks, list) and min(masks.shape[1:]) > 1:
+        return
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -3456,7 +3470,8 @@ def image_columns(
     elif isinstance(masks, list):
         labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
     else:
-        labels = array_namespace(masks).any(masks, axis=(1, 2))
+        xp = array_namespace(masks)
+        labels = xp.any(xp.reshape(masks, (len(masks), math.prod(masks.shape[1:]))), axis=1)  # two axes would be copied
     if image_scores is not None or image_labels is not None:
         check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):
@@ -3506,7 +3521,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
+_PIXELS_AT_ONCE = 1 << 27  # of a stack on a device, where the places of most of them take 8 bytes each
 DEFECT_ARRAYS = ("defect_pixels", "saturation_areas", "num_defects")
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 
@@ -3585,7 +3600,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
 
 
 def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
-    """As `pixels_by_region`, of a stack at once: on a device, only the places of anomalous pixels leave it."""
+    """As `pixels_by_region`, of a stack at once."""
     step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
     if len(maps) > step:
         cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
@@ -3598,11 +3613,11 @@ def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
         normal &= ~voids
         num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
     pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
-    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    order, sizes, map_of_region = by_components(places, tuple(masks.shape[1:]))
     num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
     return {
         "normal": pixels[xp.reshape(normal, (-1,))],
-        "anomalous": pixels[places[on_device(order, places)]],
+        "anomalous": pixels[places[order]],
         "region_sizes": sizes,
         "num_normal": math.prod(masks.shape[1:]) - num_others,
         "num_regions": np.bincount(map_of_region, minlength=len(maps)),
@@ -3643,22 +3658,25 @@ def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -
     return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
 
 
-def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndarray, np.ndarray]:
     """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`)."""
     with extra():
         from scipy.sparse import coo_array, csgraph
 
-    (height, width), total = shape, len(places)
+    (height, width), total, xp = shape, places.shape[0], array_namespace(places)
     if not total:
         return places, _NO_SIZES, _NO_SIZES
-    rows, columns = np.divmod(places, width)
+    begins = xp.ones_like(places, dtype=xp.bool)
+    begins[1:] = (places[1:] != places[:-1] + 1) | (places[1:] % width == 0)
+    first = xp.nonzero(begins)[0]
+    first, starts = to_numpy(first), to_numpy(places[first])
+    rows = starts // width
     maps = rows // height
     # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
     below = width + 1
-    at = (rows + maps) * below + columns
-    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    starts = starts + rows + maps * below
     lengths = np.diff(first, append=total)
-    starts, stops = at[first], at[first] + lengths
+    stops = starts + lengths
     # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
     left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
     touching, runs = right - left, np.arange(len(first))
@@ -3669,9 +3687,9 @@ def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarra
     order = np.argsort(roots, kind="stable")
     new = np.flatnonzero(np.diff(roots[order], prepend=-1))
     lengths = lengths[order]
-    ends = np.cumsum(lengths)
-    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
-    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
+    shifts = first[order] - np.cumsum(lengths) + lengths
+    pixels = xp.arange(total, device=places.device) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
+    return pixels, np.add.reduceat(lengths, new), maps[order[new]]
 
 
 def connected_components(mask: np.ndarray) -> np.ndarray:

@@ -107,10 +107,16 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
-                import array_api_compat
-            return array_api_compat.array_namespace(*arrays)
+            types = tuple(map(type, arrays))
+            if types not in _NAMESPACES:
+                with extra():
+                    import array_api_compat
+                _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
+            return _NAMESPACES[types]
     return np
+
+
+_NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 
 def distinct_values(x: Array) -> Array:
@@ -2666,7 +2672,10 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    xp, before = array_namespace(counts), counts.new_empty(len(counts) + 1)
+    before[:1] = 0
+    xp.cumsum(counts, 0, out=before[1:])  # into its place: joining it with a 0 takes longer than the sum itself
+    side = Side(ordered, before, bits)
     side.total = scores.shape[0] - excess  # for which a device need not be waited for
     return side
 

@@ -99,10 +99,16 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
-                import array_api_compat
-            return array_api_compat.array_namespace(*arrays)
+            types = tuple(map(type, arrays))
+            if types not in _NAMESPACES:
+                with extra():
+                    import array_api_compat
+                _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
+            return _NAMESPACES[types]
     return np
+
+
+_NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 
 def distinct_values(x: Array) -> Array:
@@ -3673,8 +3679,9 @@ def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)

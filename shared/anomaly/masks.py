@@ -172,6 +172,8 @@ def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
 
 def _check_shapes(masks: Any) -> None:
     """Raise ValueError for a mask of one row or column with several anomalous pixels, which have no regions."""
+    if not isinstance(masks, list) and min(masks.shape[1:]) > 1:
+        return
     for i, mask in enumerate(masks):
         if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
             raise ValueError(
@@ -298,7 +300,8 @@ def image_columns(
     elif isinstance(masks, list):
         labels = np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
     else:
-        labels = array_namespace(masks).any(masks, axis=(1, 2))
+        xp = array_namespace(masks)
+        labels = xp.any(xp.reshape(masks, (len(masks), math.prod(masks.shape[1:]))), axis=1)  # two axes would be copied
     if image_scores is not None or image_labels is not None:
         check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     if not (isinstance(scores, np.ndarray) and isinstance(labels, np.ndarray)):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-_PIXELS_AT_ONCE = 1 << 25  # of a stack on a device: the places of those in masks take 80 bytes each on the CPU
+_PIXELS_AT_ONCE = 1 << 27  # of a stack on a device, where the places of most of them take 8 bytes each
 DEFECT_ARRAYS = ("defect_pixels", "saturation_areas", "num_defects")
 _NO_VOID, _NO_SIZES = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
 
@@ -119,7 +119,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
 
 
 def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
-    """As `pixels_by_region`, of a stack at once: on a device, only the places of anomalous pixels leave it."""
+    """As `pixels_by_region`, of a stack at once."""
     step = max(1, _PIXELS_AT_ONCE // max(1, math.prod(maps.shape[1:])))
     if len(maps) > step:
         cuts = [slice(start, start + step) for start in range(0, len(maps), step)]
@@ -132,11 +132,11 @@ def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
         normal &= ~voids
         num_others += to_numpy(xp.count_nonzero(voids, axis=(1, 2)))
     pixels, places = xp.reshape(maps, (-1,)), xp.nonzero(xp.reshape(masks, (-1,)))[0]
-    order, sizes, map_of_region = by_components(to_numpy(places), tuple(masks.shape[1:]))
+    order, sizes, map_of_region = by_components(places, tuple(masks.shape[1:]))
     num_others += np.bincount(map_of_region, sizes, len(maps)).astype(np.int64)  # float64 holds them
     return {
         "normal": pixels[xp.reshape(normal, (-1,))],
-        "anomalous": pixels[places[on_device(order, places)]],
+        "anomalous": pixels[places[order]],
         "region_sizes": sizes,
         "num_normal": math.prod(masks.shape[1:]) - num_others,
         "num_regions": np.bincount(map_of_region, minlength=len(maps)),
@@ -184,8 +184,10 @@ def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -
     return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
 
 
-def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndarray, np.ndarray]:
     """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`).
+
+    Of pixels on a device, only where their runs begin comes to the CPU.
 
     Parameters: places (A,), of pixels of a stack (N, H, W), row by row, ascending; shape (H, W).
     Returns the order of the pixels, (A,), in which components and the pixels of each ascend; the components' sizes,
@@ -198,17 +200,20 @@ def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarra
     with extra():
         from scipy.sparse import coo_array, csgraph
 
-    (height, width), total = shape, len(places)
+    (height, width), total, xp = shape, places.shape[0], array_namespace(places)
     if not total:
         return places, _NO_SIZES, _NO_SIZES
-    rows, columns = np.divmod(places, width)
+    begins = xp.ones_like(places, dtype=xp.bool)
+    begins[1:] = (places[1:] != places[:-1] + 1) | (places[1:] % width == 0)
+    first = xp.nonzero(begins)[0]
+    first, starts = to_numpy(first), to_numpy(places[first])
+    rows = starts // width
     maps = rows // height
     # an empty column beside each map and an empty row below it: runs end there, and none touches one beyond them
     below = width + 1
-    at = (rows + maps) * below + columns
-    first = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+    starts = starts + rows + maps * below
     lengths = np.diff(first, append=total)
-    starts, stops = at[first], at[first] + lengths
+    stops = starts + lengths
     # the runs above that end before one begins, and those that begin before it ends, a pixel farther on either side
     left, right = np.searchsorted(stops + below, starts), np.searchsorted(starts + below, stops, side="right")
     touching, runs = right - left, np.arange(len(first))
@@ -219,9 +224,9 @@ def by_components(places: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarra
     order = np.argsort(roots, kind="stable")
     new = np.flatnonzero(np.diff(roots[order], prepend=-1))
     lengths = lengths[order]
-    ends = np.cumsum(lengths)
-    pixels = np.arange(total) + np.repeat(first[order] - ends + lengths, lengths)
-    return pixels, np.add.reduceat(lengths, new), maps[first[order[new]]]
+    shifts = first[order] - np.cumsum(lengths) + lengths
+    pixels = xp.arange(total, device=places.device) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
+    return pixels, np.add.reduceat(lengths, new), maps[order[new]]
 
 
 def connected_components(mask: np.ndarray) -> np.ndarray:

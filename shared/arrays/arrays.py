@@ -64,10 +64,16 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
-                import array_api_compat
-            return array_api_compat.array_namespace(*arrays)
+            types = tuple(map(type, arrays))
+            if types not in _NAMESPACES:
+                with extra():
+                    import array_api_compat
+                _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
+            return _NAMESPACES[types]
     return np
+
+
+_NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 
 def distinct_values(x: Array) -> Array:

@@ -113,8 +113,9 @@ def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
         return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)

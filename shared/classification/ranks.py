@@ -43,6 +43,7 @@ from ..arrays.checks import (
     integer_scalar,
 )
 from ..arrays.threads import worth_compiling
+from .device_ranks import ranks_on_device
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -96,7 +97,11 @@ def listed_ranks(predictions: Any, labels: Any) -> Array:
 
 
 def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
-    """As `true_class_ranks`, but None for labels out of range; a compiled loop checks them while it counts."""
+    """As `true_class_ranks`, but None for labels out of range; compiled loops check them while they count."""
+    if device_of(scores) is not None:
+        on_device = ranks_on_device(scores, labels)
+        if on_device is not None:
+            return on_device
     work = math.prod(scores.shape)
     matrix: Any = scores
     count: Callable[..., int] = row_ranks

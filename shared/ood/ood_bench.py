@@ -170,6 +170,10 @@ def _check_labels(labels: Array, options: StateOptions) -> None:
     """Raise ValueError for a label that is none of the options'."""
     if REST in (options.inside, options.out):
         return
+    values = {options.inside, options.out, options.ignored}
+    ends = {int(labels.min()), int(labels.max())} if labels.shape[0] else set()
+    if ends <= values and max(ends, default=0) <= min(ends, default=0) + 1:
+        return  # nothing is between them
     allowed = equal(labels, options.inside) | equal(labels, options.out)
     if options.ignored is not None:
         allowed |= equal(labels, options.ignored)

@@ -138,19 +138,14 @@ def sides_of_kinds(
     scores = widen(scores) if counts is None else scores
     if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
-    sides = []
+    of_kinds = [~kinds, kinds] if kinds.dtype == xp.bool else [kinds == kind for kind in range(number)]
     if counts is not None:
-        for kind in range(number):
-            here = kinds == kind
-            sides.append(as_side(scores[here], counts[here], bits=bits))
-        return sides
+        return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
     if xp is np:
-        for kind in range(number):
-            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
-        return sides
-    sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
-    others, last = sum(side.total for side in sides), kinds == number - 1
+        return [Side(_sorted(scores[here]), None, bits) for here in of_kinds]
+    *first, last = of_kinds
+    sides = [_on_device(scores[here], bits) for here in first]
+    others = sum(side.total for side in sides)
     if 2 * others > len(scores):
         return [*sides, _on_device(scores[last], bits)]
     # making few others infinite takes less time than taking many scores out
@@ -167,7 +162,10 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
         counts[-1] -= excess
         rows = len(counts) - (int(counts[-1]) == 0)
         ordered, counts = ordered[:rows], counts[:rows]
-    side = Side(ordered, array_namespace(counts).cumulative_sum(counts, include_initial=True), bits)
+    xp, before = array_namespace(counts), counts.new_empty(len(counts) + 1)
+    before[:1] = 0
+    xp.cumsum(counts, 0, out=before[1:])  # into its place: joining it with a 0 takes longer than the sum itself
+    side = Side(ordered, before, bits)
     side.total = scores.shape[0] - excess  # for which a device need not be waited for
     return side
 
@@ -279,8 +277,9 @@ def runs(
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
             start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-            changes = xp.nonzero(scores[start + 1 : stop] != scores[start : stop - 1])[0] + start + 1
-            first = xp.flip(xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes]))
+            begins = xp.ones_like(scores[start:stop], dtype=xp.bool)
+            begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
+            first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
             above = num_others - xp.searchsorted(others, thresholds, side="right")
             fp = num_others - xp.searchsorted(others, thresholds, side="left")
@@ -289,7 +288,8 @@ def runs(
         if negatives.before is not None:  # from rows to samples
             above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop, done = int(first[-1]), int(tp[-1])
+        stop = int(first[-1])
+        done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
 
 
 def segments(positives: Side, number: int) -> list[tuple[int, int]]:

@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from torchmetrics.functional.classification import binary_auroc, binary_average_precision, multiclass_accuracy
+from torchmetrics.functional.classification import (
+    binary_auroc,
+    binary_average_precision,
+    binary_precision_recall_curve,
+    multiclass_accuracy,
+)
 
 if not hasattr(np, "trapz"):
     vars(np)["trapz"] = np.trapezoid  # NumPy 2.4 took away the name that adeval 1.1 uses
 from adeval import EvalAccumulatorCuda
 
 import openworld_metrics
+from openworld_metrics.dropin.pyadmetric import cal_metric
 from tests.benchmarks.measure import HEADER, Peer, Work, compare, write
 
 
@@ -29,8 +35,8 @@ def works(device: str, scale: int) -> Iterator[Callable[[], Work]]:
     yield lambda: top_k(device, 1_000_000 // scale, torch.bfloat16)
     yield lambda: true_class_ranks(device, 1_000_000 // scale)
     yield lambda: out_of_distribution(device, 65_536_000 // scale)
-    if device != "cpu":  # adeval's accumulator needs CUDA
-        yield lambda: anomaly_maps(device, 1_000 // scale)
+    yield lambda: anomaly_maps(device, 1_000 // scale)
+    yield lambda: pyadmetric(device, 1_000 // scale)
 
 
 def top_k(device: str, n: int, dtype: torch.dtype) -> Work:
@@ -79,23 +85,60 @@ def out_of_distribution(device: str, n: int) -> Work:
 
 
 def anomaly_maps(device: str, n: int) -> Work:
+    maps, masks = maps_and_masks(device, n)
+    metric = openworld_metrics.load("anomaly_suite")
+    return Work(
+        f"anomaly_suite, everything; {n:,} × 256 × 256",
+        lambda: metric.compute(predictions=maps, references=masks),
+        None,
+        {"adeval EvalAccumulatorCuda": adeval(maps, masks)},
+    )
+
+
+def pyadmetric(device: str, n: int) -> Work:
+    """The call of PyADMetric's test_score_gpu_accelerate.py, whose areas and curves are torchmetrics'."""
+    maps, masks = maps_and_masks(device, n)
+    scores, labels = maps.amax(dim=(1, 2)), masks.any(dim=2).any(dim=1)
+
+    def by_torchmetrics() -> list[Any]:
+        results = []
+        for level in ((scores, labels), (maps, masks)):
+            columns = level[0].flatten() / 2, level[1].flatten().long()  # in [0, 1], else it applies a sigmoid
+            precision, recall, _ = binary_precision_recall_curve(*columns)
+            f1 = 2 * precision * recall / (precision + recall)
+            results += [binary_auroc(*columns), binary_average_precision(*columns), f1.nan_to_num().max()]
+            results.append(-torch.trapezoid(precision, recall))
+        return results
+
+    return Work(
+        f"PyADMetric's cal_metric; {n:,} × 256 × 256",
+        lambda: cal_metric(labels, masks, scores, maps),
+        None,
+        {
+            "torchmetrics, the same without AUPRO": Peer(by_torchmetrics),
+            "adeval EvalAccumulatorCuda": adeval(maps, masks),
+        },
+    )
+
+
+def maps_and_masks(device: str, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Maps of which two in three have an anomaly of 30 × 50 pixels."""
     maps, masks = torch.rand(n, 256, 256, device=device), torch.zeros(n, 256, 256, dtype=torch.bool, device=device)
     masks[: 2 * n // 3, 100:130, 90:140] = True
     maps[masks] += 0.3
-    metric = openworld_metrics.load("anomaly_suite")
+    return maps, masks
 
-    def by_adeval() -> Any:
+
+def adeval(maps: torch.Tensor, masks: torch.Tensor) -> Peer:
+    """Its accumulator, which needs CUDA."""
+
+    def call() -> Any:
         accumulator = EvalAccumulatorCuda(0.0, 1.0, 0.0, 1.3)
         accumulator.add_anomap_batch(maps, masks.to(torch.uint8))
         accumulator.add_image(maps.amax(dim=(1, 2)), masks.any(dim=2).any(dim=1))
         return accumulator.summary()
 
-    return Work(
-        f"anomaly_suite, everything; {n:,} × 256 × 256",
-        lambda: metric.compute(predictions=maps, references=masks),
-        None,
-        {"adeval EvalAccumulatorCuda": Peer(by_adeval, 1 / 2, approximate=True)},
-    )
+    return Peer(call if maps.is_cuda else None, 1 / 2, approximate=True)
 
 
 def clock() -> float:
