@@ -279,7 +279,8 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
+    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
+    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -307,6 +308,14 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
+
+
+def extremes(x: Array) -> tuple[Any, Any]:
+    """The lowest and the highest of some numbers, with one look at a device."""
+    if is_numpy_array(x):
+        return x.min().item(), x.max().item()
+    low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
+    return low, high
 
 
 def device_of(x: Array) -> Any:
@@ -2260,19 +2269,6 @@ RowRanks = tuple[Array, Array, Array]  # above, tied, correct
 _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
 
-def true_class_ranks(predictions: Any, labels: Any) -> RowRanks:
-    """Count the classes that score above, and that tie with, the true class of every sample."""
-    scores, labels = as_matrix(predictions, "predictions"), as_labels(labels, "labels")
-    if scores.ndim != 2 or not scores.shape[1]:
-        raise ValueError(f"predictions: expected scores of shape (N, C), got shape {tuple(scores.shape)}")
-    check_lengths(predictions=scores, labels=labels)
-    scores, labels = on_one_device(scores, labels)
-    check_class_ids(labels, "labels", scores.shape[1])
-    check_not_negative(labels, "labels")
-    ranks: Any = ranks_if_in_range(scores, labels)
-    return ranks
-
-
 def listed_ranks(predictions: Any, labels: Any) -> Array:
     """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent."""
     predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
@@ -2284,8 +2280,8 @@ def listed_ranks(predictions: Any, labels: Any) -> Array:
     return xp.astype(xp.where(xp.any(hits, axis=1), position, predictions.shape[1]), xp.int32)
 
 
-def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
-    """As `true_class_ranks`, but None for labels out of range; compiled loops check them while they count."""
+def checked_ranks(scores: Array, labels: Array, name: str, cure: str = "") -> RowRanks:
+    """As `true_class_ranks`, of checked arrays; loops check NaN and the labels, of that name, while they count."""
     if device_of(scores) is not None:
         on_device = ranks_on_device(scores, labels)
         if on_device is not None:
@@ -2301,7 +2297,8 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
         if loop(matrix, labels, *ranks) < 0:
             return ranks
     if not are_ids_below(labels, scores.shape[1]):
-        return None
+        check_not_negative(labels, name, cure)
+        check_class_ids(labels, name, scores.shape[1])
     if count is not row_ranks:
         loop = worth_compiling(row_ranks, work, labels)
     blocks = []
@@ -2485,18 +2482,14 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    # most of the time that a small batch takes goes into calls, not into samples
-    ranks = ranks_if_in_range(predictions, labels) if scored else None
-    has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
-    if has_unknown and not ignore_unknown:
-        check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
-    xp = array_namespace(labels)
-    if ranks is not None:
-        above, tied, correct = ranks
-    elif scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = true_class_ranks(predictions, xp.clip(labels, 0, None))
+    xp, cure = array_namespace(labels), "; ignore_unknown=True leaves unknown samples out"
+    has_unknown = ignore_unknown and labels.shape[0] > 0 and int(labels.min()) < 0
+    if scored:
+        ids = xp.clip(labels, 0, None) if has_unknown else labels
+        above, tied, correct = checked_ranks(predictions, ids, "references", cure)
     else:
+        if not ignore_unknown:
+            check_not_negative(labels, "references", cure)
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
     classes = xp.clip(labels, -1, None) if has_unknown else labels
@@ -2539,13 +2532,13 @@ class Ranks(NamedTuple):
 
 def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     """The ranks of the known samples of a state."""
-    known = state["above"] >= 0
-    number = int(array_namespace(known).count_nonzero(known))
-    if not number:
-        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
-    ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
-    if number == known.shape[0]:
+    above = state["above"]
+    ranks = Ranks(above, state["tied"], state["correct"], state.get("counts"), state["classes"])
+    if above.shape[0] and int(above.min()) >= 0:
         return ranks
+    known = above >= 0
+    if not bool(array_namespace(known).any(known)):
+        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
     if not ignore_unknown:
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     return Ranks(*(None if column is None else column[known] for column in ranks))

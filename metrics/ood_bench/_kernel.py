@@ -274,7 +274,8 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
+    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
+    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -284,6 +285,14 @@ def is_narrow(x: Array) -> bool:
     if isinstance(x, np.ndarray):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
+
+
+def extremes(x: Array) -> tuple[Any, Any]:
+    """The lowest and the highest of some numbers, with one look at a device."""
+    if is_numpy_array(x):
+        return x.min().item(), x.max().item()
+    low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
+    return low, high
 
 
 def equal(x: Array, value: Any) -> Array:
@@ -2274,7 +2283,7 @@ def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest, largest = extremes(ratios)
     smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs
@@ -2676,18 +2685,20 @@ def sides_of_kinds(
     scores = widen(scores) if counts is None else scores
     if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    of_kinds = [~kinds, kinds] if kinds.dtype == xp.bool else [kinds == kind for kind in range(number)]
-    if counts is not None:
-        return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
-    if xp is np:
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    if counts is not None or xp is np:
+        of_kinds = (kinds == kind for kind in range(number))
+        if counts is not None:
+            return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
         return [Side(_sorted(scores[here]), None, bits) for here in of_kinds]
-    *first, last = of_kinds
-    sides = [_on_device(scores[here], bits) for here in first]
-    others = sum(side.total for side in sides)
+    places = [xp.nonzero(kinds == kind)[0] for kind in range(number - 1)]
+    sides, others = [_on_device(scores[each], bits) for each in places], sum(map(len, places))
     if 2 * others > len(scores):
-        return [*sides, _on_device(scores[last], bits)]
-    # making few others infinite takes less time than taking many scores out
-    return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
+        return [*sides, _on_device(scores[kinds == number - 1], bits)]
+    scores = xp.asarray(scores, copy=True)
+    for each in places:  # making few others infinite takes less time than taking many scores out
+        scores[each] = math.inf
+    return [*sides, _on_device(scores, bits, others)]
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
@@ -2754,6 +2765,8 @@ def runs(
             groups = merge(scores[begin:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
+            if negatives.before is not None:  # from rows to samples
+                above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         else:
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
@@ -2762,12 +2775,10 @@ def runs(
             begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
             first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+            lower = (xp.searchsorted(others, thresholds, side=side) for side in ("right", "left"))
+            above, fp = (num_negatives - negatives.below(rows) for rows in lower)
         tp = num_positives - (first if positives.before is None else positives.before[first])
         sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
         done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
@@ -3918,7 +3929,7 @@ def _narrow(labels: Array) -> Array:
     xp = array_namespace(labels)
     if labels.dtype == xp.int8:
         return labels
-    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    low, high = extremes(labels) if labels.shape[0] else (0, 0)
     for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)):
         if -reach <= low <= high < reach:
             return xp.astype(labels, dtype, copy=False)
@@ -3948,8 +3959,8 @@ def _check_labels(labels: Array, options: StateOptions) -> None:
     if REST in (options.inside, options.out):
         return
     values = {options.inside, options.out, options.ignored}
-    ends = {int(labels.min()), int(labels.max())} if labels.shape[0] else set()
-    if ends <= values and max(ends, default=0) <= min(ends, default=0) + 1:
+    low, high = extremes(labels) if labels.shape[0] else (0, 1)
+    if {low, high} <= values and high <= low + 1:
         return  # nothing is between them
     allowed = equal(labels, options.inside) | equal(labels, options.out)
     if options.ignored is not None:

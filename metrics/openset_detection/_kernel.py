@@ -273,7 +273,8 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
+    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
+    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -283,6 +284,14 @@ def is_narrow(x: Array) -> bool:
     if isinstance(x, np.ndarray):
         return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
     return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
+
+
+def extremes(x: Array) -> tuple[Any, Any]:
+    """The lowest and the highest of some numbers, with one look at a device."""
+    if is_numpy_array(x):
+        return x.min().item(), x.max().item()
+    low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
+    return low, high
 
 
 def device_of(x: Array) -> Any:
@@ -3679,7 +3688,7 @@ def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest, largest = extremes(ratios)
     smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace
+from .arrays import Array, array_namespace, extremes
 from .threads import worth_compiling
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
@@ -113,7 +113,7 @@ def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    smallest, largest = xp.stack([xp.min(ratios), xp.max(ratios)]).tolist()  # one look at a device
+    smallest, largest = extremes(ratios)
     smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
     if highest - lowest < _SPAN:  # in almost all runs

@@ -72,10 +72,7 @@ def true_class_ranks(predictions: Any, labels: Any) -> RowRanks:
         raise ValueError(f"predictions: expected scores of shape (N, C), got shape {tuple(scores.shape)}")
     check_lengths(predictions=scores, labels=labels)
     scores, labels = on_one_device(scores, labels)
-    check_class_ids(labels, "labels", scores.shape[1])
-    check_not_negative(labels, "labels")
-    ranks: Any = ranks_if_in_range(scores, labels)
-    return ranks
+    return checked_ranks(scores, labels, "labels")
 
 
 def listed_ranks(predictions: Any, labels: Any) -> Array:
@@ -96,8 +93,8 @@ def listed_ranks(predictions: Any, labels: Any) -> Array:
     return xp.astype(xp.where(xp.any(hits, axis=1), position, predictions.shape[1]), xp.int32)
 
 
-def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
-    """As `true_class_ranks`, but None for labels out of range; compiled loops check them while they count."""
+def checked_ranks(scores: Array, labels: Array, name: str, cure: str = "") -> RowRanks:
+    """As `true_class_ranks`, of checked arrays; loops check NaN and the labels, of that name, while they count."""
     if device_of(scores) is not None:
         on_device = ranks_on_device(scores, labels)
         if on_device is not None:
@@ -113,7 +110,8 @@ def ranks_if_in_range(scores: Array, labels: Array) -> RowRanks | None:
         if loop(matrix, labels, *ranks) < 0:
             return ranks
     if not are_ids_below(labels, scores.shape[1]):
-        return None
+        check_not_negative(labels, name, cure)
+        check_class_ids(labels, name, scores.shape[1])
     if count is not row_ranks:
         loop = worth_compiling(row_ranks, work, labels)
     blocks = []
@@ -301,18 +299,14 @@ def topk_state(predictions: Any, references: Any, *, ignore_unknown: bool) -> To
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    # most of the time that a small batch takes goes into calls, not into samples
-    ranks = ranks_if_in_range(predictions, labels) if scored else None
-    has_unknown = ranks is None and labels.shape[0] > 0 and int(labels.min()) < 0
-    if has_unknown and not ignore_unknown:
-        check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
-    xp = array_namespace(labels)
-    if ranks is not None:
-        above, tied, correct = ranks
-    elif scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = true_class_ranks(predictions, xp.clip(labels, 0, None))
+    xp, cure = array_namespace(labels), "; ignore_unknown=True leaves unknown samples out"
+    has_unknown = ignore_unknown and labels.shape[0] > 0 and int(labels.min()) < 0
+    if scored:
+        ids = xp.clip(labels, 0, None) if has_unknown else labels
+        above, tied, correct = checked_ranks(predictions, ids, "references", cure)
     else:
+        if not ignore_unknown:
+            check_not_negative(labels, "references", cure)
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
     classes = xp.clip(labels, -1, None) if has_unknown else labels

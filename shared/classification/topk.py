@@ -44,13 +44,13 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     Returns `Ranks`, of (K,) arrays.
     Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
     """
-    known = state["above"] >= 0
-    number = int(array_namespace(known).count_nonzero(known))
-    if not number:
-        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
-    ranks = Ranks(state["above"], state["tied"], state["correct"], state.get("counts"), state["classes"])
-    if number == known.shape[0]:
+    above = state["above"]
+    ranks = Ranks(above, state["tied"], state["correct"], state.get("counts"), state["classes"])
+    if above.shape[0] and int(above.min()) >= 0:
         return ranks
+    known = above >= 0
+    if not bool(array_namespace(known).any(known)):
+        raise MissingClassError("references: expected at least one known sample (a class id of at least 0), got none")
     if not ignore_unknown:
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     return Ranks(*(None if column is None else column[known] for column in ranks))

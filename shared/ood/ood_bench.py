@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, as_array, concatenate, equal, is_floating, on_one_device, to_numpy
+from ..arrays.arrays import (
+    Array,
+    array_namespace,
+    as_array,
+    concatenate,
+    equal,
+    extremes,
+    is_floating,
+    on_one_device,
+    to_numpy,
+)
 from ..arrays.checks import (
     as_bool,
     as_choice,
@@ -141,7 +151,7 @@ def _narrow(labels: Array) -> Array:
     xp = array_namespace(labels)
     if labels.dtype == xp.int8:
         return labels
-    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    low, high = extremes(labels) if labels.shape[0] else (0, 0)
     for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)):
         if -reach <= low <= high < reach:
             return xp.astype(labels, dtype, copy=False)
@@ -171,8 +181,8 @@ def _check_labels(labels: Array, options: StateOptions) -> None:
     if REST in (options.inside, options.out):
         return
     values = {options.inside, options.out, options.ignored}
-    ends = {int(labels.min()), int(labels.max())} if labels.shape[0] else set()
-    if ends <= values and max(ends, default=0) <= min(ends, default=0) + 1:
+    low, high = extremes(labels) if labels.shape[0] else (0, 1)
+    if {low, high} <= values and high <= low + 1:
         return  # nothing is between them
     allowed = equal(labels, options.inside) | equal(labels, options.out)
     if options.ignored is not None:

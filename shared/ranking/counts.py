@@ -138,18 +138,20 @@ def sides_of_kinds(
     scores = widen(scores) if counts is None else scores
     if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
-    of_kinds = [~kinds, kinds] if kinds.dtype == xp.bool else [kinds == kind for kind in range(number)]
-    if counts is not None:
-        return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
-    if xp is np:
+    kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
+    if counts is not None or xp is np:
+        of_kinds = (kinds == kind for kind in range(number))
+        if counts is not None:
+            return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
         return [Side(_sorted(scores[here]), None, bits) for here in of_kinds]
-    *first, last = of_kinds
-    sides = [_on_device(scores[here], bits) for here in first]
-    others = sum(side.total for side in sides)
+    places = [xp.nonzero(kinds == kind)[0] for kind in range(number - 1)]
+    sides, others = [_on_device(scores[each], bits) for each in places], sum(map(len, places))
     if 2 * others > len(scores):
-        return [*sides, _on_device(scores[last], bits)]
-    # making few others infinite takes less time than taking many scores out
-    return [*sides, _on_device(xp.where(last, scores, xp.full_like(scores[:1], math.inf)), bits, others)]
+        return [*sides, _on_device(scores[kinds == number - 1], bits)]
+    scores = xp.asarray(scores, copy=True)
+    for each in places:  # making few others infinite takes less time than taking many scores out
+        scores[each] = math.inf
+    return [*sides, _on_device(scores, bits, others)]
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
@@ -273,6 +275,8 @@ def runs(
             groups = merge(scores[begin:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
+            if negatives.before is not None:  # from rows to samples
+                above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         else:
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
@@ -281,12 +285,10 @@ def runs(
             begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
             first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+            lower = (xp.searchsorted(others, thresholds, side=side) for side in ("right", "left"))
+            above, fp = (num_negatives - negatives.below(rows) for rows in lower)
         tp = num_positives - (first if positives.before is None else positives.before[first])
         sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
         done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
