@@ -2165,13 +2165,11 @@ def ranks_on_device(scores: Any, labels: Any) -> tuple[Array, Array, Array] | No
     wrong = xp.zeros(1, dtype=xp.int32, device=scores.device)
     width = min(_WIDTH, 1 << (columns - 1).bit_length())
     at_once, unit = max(1, _TILE // width), math.gcd(columns, scores.stride(0), 16)
-    limit = MAX_EXACT if dtype == "int64" else 0
-    lowest = -math.inf if scores.dtype.is_floating_point else -limit or xp.iinfo(scores.dtype).min
     with cuda.device_of(scores):
         count[(-(-rows // at_once),)](
             *(scores, labels, above, tied, correct, wrong, rows, columns // unit),
             *(scores.stride(0) // unit, scores.stride(1), labels.stride(0)),
-            *(unit, at_once, width, dtype in _NARROW, lowest, limit),
+            *(unit, at_once, width, dtype in _NARROW, MAX_EXACT if dtype == "int64" else 0),
             num_warps=1,
             enable_fp_fusion=False,
         )
@@ -2206,7 +2204,6 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
     at_once: tl.constexpr,
     width: tl.constexpr,
     narrow: tl.constexpr,
-    lowest: tl.constexpr,
     limit: tl.constexpr,
 ):
     """Count in each row the scores above and equal to its label's, in one program for some rows at once."""
@@ -2216,11 +2213,11 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
     begin = scores + row.to(tl.int64) * row_stride
     places = begin[:, None] + column.to(tl.int64)[None, :] * column_stride
     # scores are asked for before they are needed: the first ones before the label, and others while these are counted
-    following = tl.load(places, mask=exists[:, None] & (column < columns)[None, :], other=lowest)
+    following = tl.load(places, mask=exists[:, None] & (column < columns)[None, :], other=0)
     label = tl.load(labels + row.to(tl.int64) * label_stride, mask=exists, other=0)
     in_range = (label >= 0) & (label < columns)
     label = tl.where(in_range, label, 0).to(tl.int32)
-    true_score = tl.load(begin + label.to(tl.int64) * column_stride, mask=exists, other=lowest)
+    true_score = tl.load(begin + label.to(tl.int64) * column_stride, mask=exists, other=0)
     if narrow:
         true_score = true_score.to(tl.float32)
     higher = tl.zeros([at_once], tl.int32)
@@ -2232,7 +2229,7 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
             score = score.to(tl.float32)
         places += width * column_stride
         more = exists[:, None] & (column < columns - start - width)[None, :]
-        following = tl.load(places, mask=more, other=lowest)
+        following = tl.load(places, mask=more, other=0)
         # both numbers in one sum, since a width fits 16 bits
         counts = tl.where(score > true_score[:, None], 1, 0) + tl.where(score == true_score[:, None], 1 << 16, 0)
         numbers = tl.sum(counts, 1)
@@ -2240,7 +2237,9 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
         equal += numbers >> 16
         is_odd = (score > limit) | (score < -limit) if limit else score != score
         odd |= tl.max(is_odd.to(tl.int32), 1)
-    equal -= tl.where(true_score == lowest, (columns + width - 1) // width * width - columns, 0)
+    beyond = (columns + width - 1) // width * width - columns
+    higher -= tl.where(true_score < 0, beyond, 0)
+    equal -= tl.where(true_score == 0, beyond, 0)
     highest = higher == 0
     tied_first = exists & highest & (equal > 1)
     before = tl.zeros([at_once], tl.int32)
@@ -2248,7 +2247,7 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
         for start in range(0, columns, width):
             earlier = tied_first[:, None] & ((column + start)[None, :] < label[:, None])
             again = begin[:, None] + (column + start).to(tl.int64)[None, :] * column_stride
-            score = tl.load(again, mask=earlier, other=lowest)
+            score = tl.load(again, mask=earlier, other=0)
             if narrow:
                 score = score.to(tl.float32)
             before += tl.sum((earlier & (score == true_score[:, None])).to(tl.int32), 1)

@@ -33,7 +33,8 @@ def works(device: str, scale: int) -> Iterator[Callable[[], Work]]:
     torch.manual_seed(0)
     yield lambda: top_k(device, 1_000_000 // scale, torch.float32)
     yield lambda: top_k(device, 1_000_000 // scale, torch.bfloat16)
-    yield lambda: true_class_ranks(device, 1_000_000 // scale)
+    yield lambda: true_class_ranks(device, 1_000_000 // scale, torch.float32)
+    yield lambda: true_class_ranks(device, 1_000_000 // scale, torch.bfloat16)
     yield lambda: out_of_distribution(device, 65_536_000 // scale)
     yield lambda: anomaly_maps(device, 1_000 // scale)
     yield lambda: pyadmetric(device, 1_000 // scale)
@@ -55,13 +56,16 @@ def top_k(device: str, n: int, dtype: torch.dtype) -> Work:
     )
 
 
-def true_class_ranks(device: str, n: int) -> Work:
-    scores, labels = torch.rand(n, 1000, device=device), torch.randint(0, 1000, (n,), device=device)
+def true_class_ranks(device: str, n: int, dtype: torch.dtype) -> Work:
+    scores, labels = torch.rand(n, 1000, device=device).to(dtype), torch.randint(0, 1000, (n,), device=device)
     return Work(
-        f"rank of the true class alone; {n:,} × 1,000 float32",
+        f"rank of the true class alone; {n:,} × 1,000 {str(dtype).removeprefix('torch.')}",
         lambda: openworld_metrics.AUTKC().reduce(scores, labels),
         None,
-        {"torch.topk, k=5": Peer(lambda: torch.topk(scores, 5, dim=1))},
+        {
+            "torch.topk, k=5": Peer(lambda: torch.topk(scores, 5, dim=1)),
+            "a copy of the scores, which reads and writes them": Peer(scores.clone, 1),
+        },
     )
 
 

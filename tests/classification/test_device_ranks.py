@@ -28,7 +28,7 @@ ROWS = 5
 def matrix(dtype: Any, width: int, seed: int) -> Any:
     """Scores with ties, infinite ones and the lowest of their type among them."""
     rng = np.random.default_rng(seed)
-    scores = torch.from_numpy(rng.integers(0, 9, (ROWS, width))).to(dtype)
+    scores = torch.from_numpy(rng.integers(0 if dtype == torch.uint8 else -2, 5, (ROWS, width))).to(dtype)
     lowest, highest = (-torch.inf, torch.inf) if dtype.is_floating_point else limits(dtype)
     scores[torch.from_numpy(rng.random((ROWS, width)) < 0.2)] = lowest
     scores[torch.from_numpy(rng.random((ROWS, width)) < 0.1)] = highest
