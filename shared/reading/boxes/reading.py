@@ -407,6 +407,8 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
     >>> read_names(["cat", "dog"])
     {0: 'cat', 1: 'dog'}
     """
+    if not words:
+        raise ValueError("names: expected names of classes, or a file of them, got none")
     path = Path(words[0])
     if len(words) > 1 or path.suffix not in (*YAML, ".json", ".txt", ".names"):
         return dict(enumerate(words))

@@ -24,7 +24,7 @@ from ..reasons import named, some
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Table, check_names, read_table, whole
 from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain, side_of_name
 from .kinds import Column, Names
-from .metrics import Layout, guessed, says_confidence
+from .metrics import Layout, guessed_by_name, guessed_by_values, says_confidence
 
 _SETS = "data_set"  # the column of the files that rows come from
 
@@ -181,7 +181,8 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     tables = [*by_path.values()]
     alike = all(table.alone for table in tables) or len({frozenset(table.arrays) for table in tables}) == 1
     lengths = {len(array) for table in tables for array in table.arrays.values() if num_dimensions(array) < 3}
-    labelled = any(guessed(layout, [table])[layout.label] for table in tables)
+    guesses = (guessed_by_values(layout, [table], guessed_by_name(layout, [table], {})) for table in tables)
+    labelled = any(each[layout.label] for each in guesses)
     if not alike or labelled:
         return {}, ""
     sides = {path: side_of_name(path.stem) for path in by_path}

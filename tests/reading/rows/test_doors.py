@@ -17,6 +17,7 @@ from openworld_metrics import read
 from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
+from openworld_metrics.reading.rows.cells import number_at_end, stem
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
@@ -46,6 +47,9 @@ OPEN_TABLE = "\n".join(
     f"{line},{more}"
     for line, more in zip(NAMED.replace("fox,cat", "fox,elk").splitlines(), ("open_score", 0.1, 0.4, 0.2, 0.9))
 ).replace("0.1,0.1,0.8,cat", "0.1,0.1,0.8,unknown")
+
+OF_NAMED = {"predictions": [[2, 1], [0, 3], [1, 1]], "references": [0, 1, -1], "open_scores": [0.5] * 3}
+OPEN_LOGITS = "cat,dog,true_class,{}\n2,1,cat,0.5\n0,3,dog,0.5\n1,1,unknown,0.5\n"
 
 CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
@@ -127,11 +131,14 @@ CASES = {
         "accuracyk", {"x.csv": NAMED}, TOPK, "references are names of the columns of class scores"
     ),
     "names of classes, one unknown": Case("openauc", {"x.csv": OPEN_TABLE}, OPEN),
-    "names of classes, without scores": Case(
-        "openauc",
-        {"x.csv": NAMED.replace("fox\n", "unknown\n")},
-        "msp of cat … fox",
-        choices={"columns": {"open_scores": ["nothing"]}},
+    "logits of named classes beside open scores": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("open_score")}, OF_NAMED, "predictions is cat and dog"
+    ),
+    "logits of named classes beside scores of another name": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("s")}, "name the columns of predictions"
+    ),
+    "logits of named classes beside scores that are chosen": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("s")}, OF_NAMED, choices={"columns": {"open_scores": ["s"]}}
     ),
     "ids of classes, unknown below 0": Case(
         "ood_bench",
@@ -377,10 +384,23 @@ def test_what_a_reader_takes(metric: str) -> None:
         assert all(name in text for name in column.names)
 
 
-def test_open_scores_of_named_classes(tmp_path: Path) -> None:
-    """Python and the page, which reads its file twice, take them from the columns of class probabilities."""
-    table = "cat,dog,label\n0.9,0.1,cat\n0.25,0.75,dog\n0.5,0.5,unknown\n0.1,0.9,dog\n0.4,0.6,unknown\n"
-    (tmp_path / "x.csv").write_text(table)
-    models = ["msp of cat … dog", "entropy of cat … dog"]
+@pytest.mark.parametrize(("scale", "scores"), [(1, ["msp", "entropy"]), (2, ["msp", "max logit", "energy", "entropy"])])
+def test_open_scores_of_named_classes(scale: int, scores: list[str], tmp_path: Path, run: Run) -> None:
+    """All doors take them from columns of class probabilities, or of logits; a page reads its file twice."""
+    rows = [(0.9, 0.1, "cat"), (0.25, 0.75, "dog"), (0.5, 0.5, "unknown"), (0.1, 0.9, "dog"), (0.4, 0.6, "unknown")]
+    lines = "".join(f"{scale * cat},0,{scale * dog},{word}\n" for cat, dog, word in rows)
+    (tmp_path / "x.csv").write_text(f"cat,fox,dog,label\n{lines}")
+    models = [f"{score} of cat … dog" for score in scores]
     assert [*read("openauc", tmp_path / "x.csv").models] == models
     assert [*read_page("openauc", [[tmp_path / "x.csv"]]).models] == models
+    assert f"got those of {', '.join(models)}; choose one" in run("compute", "openauc", tmp_path / "x.csv")[2]
+
+
+@pytest.mark.parametrize("character", ["1", "_", " "])
+def test_names_of_a_hundred_thousand_characters(character: str, tmp_path: Path) -> None:
+    """The number at the end of a name is sought in its end alone: a search of all of it took minutes."""
+    name = character * 100_000 + "x"
+    (tmp_path / "x.csv").write_text(TABLE.replace("msp", name))
+    assert plain(read("ood_bench", tmp_path / "x.csv").columns) == OOD
+    assert (stem(f"{name}_12]"), number_at_end(f"{name}_12]")) == (name, 12)
+    assert stem("1" * 19) == "1"
