@@ -396,6 +396,19 @@ def test_open_scores_of_named_classes(scale: int, scores: list[str], tmp_path: P
     assert f"got those of {', '.join(models)}; choose one" in run("compute", "openauc", tmp_path / "x.csv")[2]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_of_places_by_their_values(suffix: str, tmp_path: Path) -> None:
+    """A file without the name of a column after it: the only scores, and the only labels, in any format."""
+    path = tmp_path / f"x.{suffix}"
+    frame = pd.DataFrame({"image": ["a", "b", "c", "d"], "msp": SCORES, "ood?": LABELS, "size": [9, 9, 8, 7]})
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
+    assert plain(read("ood_bench", columns=dict.fromkeys(OOD, path)).columns) == OOD
+    two = frame.assign(energy=SCORES)
+    two.to_parquet(path) if suffix == "parquet" else two.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"expected a column predictions, got image, msp, .*, energy; name others"):
+        read("ood_bench", columns=dict.fromkeys(OOD, path))
+
+
 @pytest.mark.parametrize("character", ["1", "_", " "])
 def test_names_of_a_hundred_thousand_characters(character: str, tmp_path: Path) -> None:
     """The number at the end of a name is sought in its end alone: a search of all of it took minutes."""
