@@ -32,6 +32,7 @@ class Case(NamedTuple):
     expected: Mapping[str, Any] | str
     guesses: str = ""
     choices: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
 
 
 TABLE = "msp,label\n0.9,0\n0.2,1\n0.7,0\n0.8,1\n"
@@ -50,6 +51,9 @@ OPEN_TABLE = "\n".join(
 
 OF_NAMED = {"predictions": [[2, 1], [0, 3], [1, 1]], "references": [0, 1, -1], "open_scores": [0.5] * 3}
 OPEN_LOGITS = "cat,dog,true_class,{}\n2,1,cat,0.5\n0,3,dog,0.5\n1,1,unknown,0.5\n"
+MAPS, MASKS = [[[0.5, 0.25], [1.0, 0.0]], [[0.5, 0.5], [0.0, 0.0]]], [[[0, 0], [1, 0]], [[0, 0], [0, 0]]]
+TRUE = {"boxes": [[0.0, 0.0, 4.0, 4.0]], "labels": [0]}
+FOUND = {**TRUE, "scores": [0.5]}
 
 CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
@@ -206,12 +210,36 @@ CASES = {
     "two columns of one name": Case(
         "ood_bench", {"x.csv": "a,a,label\n1,2,0\n"}, "expected columns of different names"
     ),
+    "names of classes, for the curve of top-k": Case("autkc", {"x.csv": NAMED}, TOPK),
+    "names of classes, for the mean of classes": Case("macro_open_f", {"x.csv": OPEN_TABLE}, OPEN),
+    "names of classes, for all samples": Case("micro_open_f", {"x.csv": OPEN_TABLE}, OPEN),
+    "tensors": Case("ood_bench", {"x.pt": {"msp": SCORES, "label": LABELS}}, OOD),
+    "maps and masks in an archive of arrays": Case(
+        "anomaly_suite", {"x.npz": {"maps": MAPS, "masks": MASKS}}, {"predictions": MAPS, "references": MASKS}
+    ),
+    "maps and masks in arrays": Case(
+        "anomaly_suite", {"maps.npy": MAPS, "masks.npy": MASKS}, {"predictions": MAPS, "references": MASKS}
+    ),
+    "boxes in a table": Case(
+        "openset_detection",
+        {"x.parquet": {"predictions": [FOUND], "references": [TRUE]}},
+        {"predictions": [FOUND], "references": [TRUE]},
+        options={"known_classes": [0]},
+    ),
     "an archive": Case("ood_bench", {"x.zip": {"x.csv": TABLE}}, OOD),
 }
+
+
+def save_tensors(path: Path, content: Mapping[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save({name: torch.tensor(column, dtype=torch.float64) for name, column in content.items()}, path)
+
+
 WRITERS: dict[str, Callable[[Path, Any], object]] = {
     ".npy": lambda path, content: np.save(path, content),
     ".npz": lambda path, content: np.savez(path, allow_pickle=False, **dict(content)),
     ".parquet": lambda path, content: pd.DataFrame(content).to_parquet(path),
+    ".pt": save_tensors,
 }
 
 
@@ -239,7 +267,8 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     chosen = dict(case.choices.get("columns", {}))
     leave_out = bool(case.choices.get("leave_out"))
     arguments = [f"--{column.replace('_', '-')}={','.join(names)}" for column, names in chosen.items()]
-    command = ["compute", case.metric, *map(str, paths), *arguments, *["--leave-out"] * leave_out]
+    options = [part for name, value in case.options.items() for part in ("--option", f"{name}={json.dumps(value)}")]
+    command = ["compute", case.metric, *map(str, paths), *arguments, *options, *["--leave-out"] * leave_out]
     if isinstance(case.expected, str):
         with pytest.raises((ValueError, TypeError)) as raised:
             read(case.metric, paths, **case.choices)
@@ -261,9 +290,14 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
-    assert json.loads(output) == metric_class(case.metric)().compute(**reading.columns)
+    assert json.loads(output) == metric_class(case.metric)(**case.options).compute(**reading.columns)
     for sentence in (*reading.guesses, *reading.notes):
         assert sentence in errors
+
+
+def test_cases_have_every_metric_and_format() -> None:
+    assert {case.metric for case in CASES.values()} == {*METRICS}
+    assert {Path(file).suffix for case in CASES.values() for file in case.files} > {*files.SUFFIXES}
 
 
 def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
