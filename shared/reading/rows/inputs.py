@@ -192,8 +192,8 @@ def _check_order(table: Table) -> None:
 def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
     """Whether each file holds unknown samples, where each holds one side: by their names, if they have one header.
 
-    Empty for files whose rows are the same samples. With a question for files of one header and of different lengths
-    whose names do not say which is which.
+    If these say nothing, the names of their folders do, unless the rows may be the same samples: empty for such files.
+    With a question for files of one header and of different lengths whose names do not say which is which.
     """
     if not layout.label or len(by_path) < 2:
         return {}, ""
@@ -208,6 +208,8 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     known = [path for path in by_path if _is_known_beside(path, [*by_path])]
     if len(known) == 1 and {*sides.values()} == {None}:
         return {path: path not in known for path in by_path}, ""
+    if {*sides.values()} == {None} and len(lengths) > 1:
+        sides = {path: side_of_name(path.parent.name) for path in by_path}
     said = {*sides.values()} - {None}
     if len(said) == 2 or (said and len(sides) == 2):
         rest = len(said) == 2 or False in said
@@ -234,19 +236,21 @@ def _stacked(
     """The rows of files of known and of unknown samples, one below another, with a label and the name of their set."""
     parts: dict[str, list[Any]] = {}
     label, sets = [], []
-    unknown = [path.stem for path, side in sides.items() if side]
+    stems = [path.stem for path in sides]
+    names = {path: path.stem if stems.count(path.stem) == 1 else f"{path.parent.name}/{path.stem}" for path in sides}
+    unknown = [names[path] for path, side in sides.items() if side]
     for path, table in by_path.items():
         arrays = {"scores": next(iter(table.arrays.values()))} if table.alone else table.arrays
         size = max(map(len, arrays.values()))
         for name, array in arrays.items():
             parts.setdefault(name, []).append(np.asarray(array))
         label += [int(sides[path])] * size
-        sets += [path.stem if sides[path] and len(unknown) > 1 else None] * size
+        sets += [names[path] if sides[path] and len(unknown) > 1 else None] * size
     joined = {name: np.concatenate(several) for name, several in parts.items()}
     joined[layout.label] = np.asarray(label)
     if len(unknown) > 1:
         joined[_SETS] = np.asarray(sets, dtype=object)
-    known = [path.name for path, side in sides.items() if not side]
+    known = [f"{names[path]}{path.suffix}" for path, side in sides.items() if not side]
     return (
         Table(joined),
         [*by_path],

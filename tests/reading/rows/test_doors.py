@@ -109,6 +109,23 @@ CASES = {
         {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
         "CIFAR10.csv holds known samples, svhn unknown ones, by their names",
     ),
+    "a folder for each side": Case(
+        "ood_bench",
+        {"x.zip": {"id/a.csv": "score\n0.9\n0.7\n", "ood/b.csv": "score\n0.2\n", "ood/c.csv": "score\n0.8\n"}},
+        {"predictions": [0.9, 0.7, 0.2, 0.8], "references": [0, 0, 1, 1], "groups": [None, None, "b", "c"]},
+        "a.csv holds known samples, b, c unknown ones, by their names",
+    ),
+    "folders of one length, whose rows may be the same": Case(
+        "ood_bench",
+        {"x.zip": {"in/labels.csv": "0\n1\n1\n", "out/scores.csv": "0.9\n0.2\n0.8\n"}},
+        {"predictions": [0.9, 0.2, 0.8], "references": [0, 1, 1]},
+    ),
+    "a folder for each side, with files of one name": Case(
+        "ood_bench",
+        {"x.zip": {f"{folder}/a.csv": f"score\n{score}\n" for folder, score in (("known", 0.9), ("svhn", "0.2\n0.4"))}},
+        {"predictions": [0.9, 0.2, 0.4], "references": [0, 1, 1]},
+        "known/a.csv holds known samples, svhn/a unknown ones, by their names",
+    ),
     "two sides that do not say which": Case(
         "ood_bench",
         {"a.csv": "score\n0.9\n0.7\n", "b.csv": "score\n0.2\n0.8\n0.4\n"},
