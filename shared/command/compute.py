@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from ..faces.leaderboard import samples_of
 from ..faces.plot import draw_answer
@@ -147,12 +146,20 @@ def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> Non
 
     With a score, the open-set scores are computed from the predictions, which are logits.
     """
-    length = max(map(len, next(iter(reading.models.values())).values()), default=0) if reading.is_streamed else 0
+
+    def add(first: int, batch: Mapping[str, Any]) -> None:
+        more = {} if score is None else {"open_scores": score(batch["predictions"])}
+        with rows_from(first):
+            metric.add_batch(**batch, **more)
+
+    if not reading.is_streamed:
+        add(0, reading.columns)
+        return
+    from tqdm import tqdm  # which takes 50 ms at its first bar
+
+    length = max(map(len, next(iter(reading.models.values())).values()), default=0)
     # disable=None: no bar unless standard error is a terminal
-    shown = None if reading.is_streamed else True
-    with tqdm(total=length, unit=" rows", unit_scale=True, disable=shown, leave=False) as progress:
+    with tqdm(total=length, unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
         for first, batch in reading.batches():
-            more = {} if score is None else {"open_scores": score(batch["predictions"])}
-            with rows_from(first):
-                metric.add_batch(**batch, **more)
+            add(first, batch)
             progress.update(len(next(iter(batch.values()), ())))

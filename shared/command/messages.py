@@ -14,7 +14,8 @@ import click
 from ..faces.terminal import Painted, printable
 from ..metric.metric import Metric
 from ..reading.reading import Reading
-from ..reading.reasons import out_of_memory, reason
+from ..reading.reasons import out_of_memory, reason, some
+from ..reading.rows.inputs import Scores
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.rows.recognised import wrong_way
 
@@ -73,15 +74,18 @@ def say_sign(reading: Reading) -> None:
         complain(f"note: AUROC {value:.3f} is below 0.5; if higher scores mean in-distribution here, use --flip")
 
 
-def say_negated(names: Mapping[str, str]) -> None:
-    """Print one line about scores that are negated, by the names of their columns; "" for others."""
-    files = [place for place, name in names.items() if name]
-    if files:
-        name, others = names[files[0]], f" and {len(files) - 1} more" if len(files) > 1 else ""
+def say_scores(sides: Mapping[str, Scores]) -> None:
+    """Print one line about scores that are negated, by the names of their columns, and one about guesses of columns."""
+    negated = [place for place, side in sides.items() if side.negated]
+    if negated:
+        name, others = sides[negated[0]].negated, f" and {len(negated) - 1} more" if len(negated) > 1 else ""
         complain(
-            f"note: {name} of {files[0]}{others} is a confidence, higher for known samples, and is negated here; "
+            f"note: {name} of {negated[0]}{others} is a confidence, higher for known samples, and is negated here; "
             f"FILE:+{name} takes it as it is"
         )
+    guesses = [f"scores of {place} are {side.guess}" for place, side in sides.items() if side.guess]
+    if guesses:
+        complain(f"note: {some(guesses)}; FILE:COLUMN chooses another column")
 
 
 def complain(text: str) -> None:

@@ -21,7 +21,7 @@ from ..written.results import SAMPLES, as_json, census_record
 from .files import check_json_and_picture, deliver, form_of, printing, saving
 from .fitted import Threshold
 from .intervals import with_quick_intervals, without_intervals
-from .messages import on_terminal, say_negated, warn, warn_of_idle_options
+from .messages import on_terminal, say_scores, warn, warn_of_idle_options
 from .options import INTERVALS, MetricCommand, read_options
 
 _HELP = """Compare each of several OOD sets with the known samples, from files of scores.
@@ -32,9 +32,9 @@ _HELP = """Compare each of several OOD sets with the known samples, from files o
     openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
 
 Scores are higher for unknown samples. A FILE is a .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt with one
-column, with one called scores, or FILE:COLUMN; FILE:-COLUMN negates it, and --flip negates the columns of all files. A
-column conf is OpenOOD's confidence, and is negated, in any format; other columns whose names say confidence need a
-sign or --flip. pred and label are the classes of samples, from which comes the accuracy of the known ones. In a FOLDER
+column of scores, or FILE:COLUMN; FILE:-COLUMN negates it, and --flip negates the columns of all files. A column conf is
+OpenOOD's confidence, and is negated, in any format; other columns whose names say confidence need a sign or --flip.
+pred and label are the classes of samples, from which comes the accuracy of the known ones. In a FOLDER
 each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near and far sets of its
 benchmark.
 
@@ -99,7 +99,7 @@ def ood(
         return summary
 
     sides = {place: read_scores(place, flip=flip) for place in dict.fromkeys(read)}
-    say_negated({place: side.negated for place, side in sides.items()})
+    say_scores(sides)
     unknown_sides = {name: sides[place] for name, place in places.items()}
     shown = ood_summary(sides[known], unknown_sides, [sides[place] for place in full_spectrum], metric, summarise)
     summary = without_intervals(shown) if metric.confidence_level is None else shown

@@ -18,7 +18,7 @@ from ..reading.rows.inputs import read_scores
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
-from .messages import on_terminal, say_negated
+from .messages import on_terminal, say_scores
 from .options import WaitingCommand
 from .rules import fit_map_thresholds
 
@@ -107,7 +107,7 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     else:
         sides = {name: read_scores(place) for name, place in places.items()}
-        say_negated({places[name]: side.negated for name, side in sides.items()})
+        say_scores({places[name]: side for name, side in sides.items()})
         known = sides["known"].scores
         unknown = sides["unknown"].scores if "unknown" in sides else None
     fpr, tpr, level = arguments["fpr"], arguments["tpr"], arguments["confidence_level"]

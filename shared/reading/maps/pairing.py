@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..limits import COMMANDS, Limits
 from ..places import PICTURES, Archives, matched
-from ..reading import IMAGES, OTHERS, Census, Input, LeftOutError, Place, as_paths
+from ..reading import IMAGES, OTHERS, Census, Input, Place, as_paths, unused
 from .layouts import Layout
 from .listing import (
     ELSEWHERE,
@@ -99,10 +99,10 @@ class AnomalyMaps(NamedTuple):
 
 
 def check_names(listed: AnomalyMaps) -> None:
-    """Raise LeftOutError with the first problem of the files' names, and the number of problems."""
+    """Raise LeftOutError with the first problem of the files' names, the cure, and the number of problems."""
     if listed.wrong:
         more = f" (the first of {len(listed.wrong)} problems: --list-problems)" if listed.wrong[1:] else ""
-        raise LeftOutError(listed.problems[0] + more, len(listed.wrong))
+        unused("files", "", listed.problems, False, lambda problem: problem + more)
 
 
 def list_models(
@@ -196,12 +196,12 @@ def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
 def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
     """The files without those of problems, which are left out, each for its reason, with the others of their image.
 
-    Raises LeftOutError if nothing remains.
+    Raises ValueError if nothing remains.
     """
     wrong = {problem.path: problem.reason for problem in listed.wrong}
     pairs = [(image, path) for image, path in listed.pairs if not {*image.files, path} & wrong.keys()]
     if not pairs:
-        check_names(listed)
+        raise ValueError(f"{listed.problems[0]}; without such files, no image remains")
     used = {file for image, path in pairs for file in (*image.files, path)}
     others = [path for path in (*listed.data.files, *listed.tree.files.values()) if path not in used]
     left_out = {path: listed.left_out.get(path) or wrong.get(path, _WITHOUT) for path in others}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the li
 SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
 LOOKED_AT = 1_000
 _INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d{1,18})\]?")
+_NUMBER = re.compile(r"(\d{1,18})\]?\Z")
+_BEFORE_NUMBERS = string.whitespace + "_.-["
 _MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
 
 
@@ -161,14 +163,18 @@ def stem(name: str) -> str:
     >>> stem("class 10"), stem("logits[3]"), stem("score")
     ('class', 'logits', 'score')
     """
-    match = _NUMBERED.fullmatch(name)
-    return match[1] if match else name
+    return _numbered(name)[0]
 
 
 def number_at_end(name: str) -> int | None:
     """The number at the end of a name; None if there is none."""
-    match = _NUMBERED.fullmatch(name)
-    return int(match[2]) if match else None
+    return _numbered(name)[1]
+
+
+def _numbered(name: str) -> tuple[str, int | None]:
+    """A name without the number at its end, and the number, of at most 18 digits."""
+    match = _NUMBER.search(name[-19:])  # a regular expression of the whole is slow for names of a million characters
+    return (name.removesuffix(match[0]).rstrip(_BEFORE_NUMBERS), int(match[1])) if match else (name, None)
 
 
 def runs(table: Table) -> dict[str, list[str]]:
@@ -179,9 +185,9 @@ def runs(table: Table) -> dict[str, list[str]]:
     """
     stems: dict[str, list[tuple[int, str]]] = {}
     for name, array in table.arrays.items():
-        match = _NUMBERED.fullmatch(name)
-        if match and num_dimensions(array) == 1:
-            stems.setdefault(match[1], []).append((int(match[2]), name))
+        own, number = _numbered(name)
+        if number is not None and num_dimensions(array) == 1:
+            stems.setdefault(own, []).append((number, name))
     by_name = {}
     for of_stem in stems.values():
         numbers, names = map(list, zip(*sorted(of_stem)))

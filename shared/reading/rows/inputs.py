@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +22,10 @@ from ..limits import Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
-from ..tables.files import STANDARD_INPUT, SUFFIXES, Table, check_names, read_table, whole
+from ..tables.files import STANDARD_INPUT, SUFFIXES, Streamed, Table, check_names, read_table, whole
 from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain, side_of_name
 from .kinds import Column, Names
-from .metrics import Layout, guessed, says_confidence
+from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
 
 _SETS = "data_set"  # the column of the files that rows come from
 
@@ -49,22 +50,23 @@ def table_of_places(
     wanted: dict[Path, list[str]] = {}
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
-    pooled, called, chosen = Table({}), dict[Path, dict[str, str]](), dict[str, list[str]]()
+    pooled, read, chosen, sentences = Table({}), dict[Path, tuple[Table, dict[str, str]]](), dict[str, list[str]](), []
     scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
     for name, (path, picked) in split.items():
-        if path not in called:
+        if path not in read:
             table = read_table(path, wanted[path], limits, streamed=True)
             joined = pooled.joined(table, path.stem)
-            called[path] = dict(zip([*joined.arrays][len(pooled.arrays) :], table.arrays))
+            read[path] = table, dict(zip(table.arrays, [*joined.arrays][len(pooled.arrays) :]))
             pooled = joined
+        table, own = read[path]
         with named(places[name]):
-            own = {column: new for new, column in called[path].items()}
             column = by_name[name]
-            picked = picked_names(column, pooled, [*own], picked)
+            names = picked_names(column, table, picked)
             if scores is not None and scores.name in (column.name, column.part_of) and not signed:
-                check_direction(picked)
-            chosen[name] = [own[one] if one in own else one[0] + own[unsigned(one)] for one in picked]
-    return Opened(pooled, [*called]), chosen
+                check_direction(names)
+            chosen[name] = [own[one] if one in own else one[0] + own[unsigned(one)] for one in names]
+            sentences += [f"{name} is {names[0]}"] if is_guess(column, table, names, picked) else []
+    return Opened(pooled, [*read], sentences), chosen
 
 
 def read_column(place: str, name: str) -> Any:
@@ -72,7 +74,7 @@ def read_column(place: str, name: str) -> Any:
     path, picked = split_place(place)
     table = read_table(path, picked)
     with named(place):
-        names = picked_names(Names(name), table, [*table.arrays], picked)
+        names = picked_names(Names(name, required=False), table, picked)
         return whole(Column(name).part(names[0], table))
 
 
@@ -97,15 +99,18 @@ def split_place(place: str) -> tuple[Path, list[str]]:
     return Path(name), names.split(",")
 
 
-def picked_names(column: Column, table: Table, there: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The requested arrays, each with its sign, or else the only one that there is, or the one that looks like it.
+def picked_names(column: Column, table: Table, names: Sequence[str]) -> list[str]:
+    """The requested arrays, each with its sign, or else the only one that there is, or that looks like it.
 
-    Blanks around names do not matter. Raises ValueError for a name that is not there.
+    It looks like the column by its name or, if it is the only one, by its values. Blanks around names do not matter.
+    Raises ValueError for a name that is not there.
     """
+    there = [*table.arrays]
     known = {name.strip(): name for name in reversed(there)} | {name: name for name in there}
     if not names:
         exact = [known[column.name]] if column.name in known else []
-        return [*there] if len(there) == 1 else exact or column.guess(table, there) or _none(column.name, there)
+        by_name = there if len(there) == 1 else exact or column.guess(table, there)
+        return [*by_name] or _by_values(column, table) or _none(column.name, there)
     if table.alone:
         raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
     picked = []
@@ -115,6 +120,20 @@ def picked_names(column: Column, table: Table, there: Sequence[str], names: Sequ
         signed = next((sign + known[each] for each, sign in spellings if each in known), None)
         picked += [signed] if signed is not None else _none(name, there)
     return picked
+
+
+def is_guess(column: Column, table: Table, names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the names of a column's arrays were guessed from several, rather than wanted, or the column's own."""
+    return not wanted and len(table.arrays) > 1 and [*map(plain, names)] != [plain(column.name)]
+
+
+def _by_values(column: Column, table: Table) -> list[str]:
+    """The only array that could be a required column by its values, or by those of its first batch; else none."""
+    flat = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 1}
+    first = {name: next(iter(array), ()) if isinstance(array, Streamed) else array for name, array in flat.items()}
+    looked_at = column.required and column.precedence and not column.part_of
+    names = column.guess_by_values({name: np.asarray(array) for name, array in first.items()}) if looked_at else []
+    return names if len(names) == 1 else []
 
 
 def _none(name: str, there: Sequence[str]) -> list[str]:
@@ -173,21 +192,24 @@ def _check_order(table: Table) -> None:
 def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
     """Whether each file holds unknown samples, where each holds one side: by their names, if they have one header.
 
-    Empty for files whose rows are the same samples. With a question for files of one header and of different lengths
-    whose names do not say which is which.
+    If these say nothing, the names of their folders do, unless the rows may be the same samples: empty for such files.
+    With a question for files of one header and of different lengths whose names do not say which is which.
     """
     if not layout.label or len(by_path) < 2:
         return {}, ""
     tables = [*by_path.values()]
     alike = all(table.alone for table in tables) or len({frozenset(table.arrays) for table in tables}) == 1
     lengths = {len(array) for table in tables for array in table.arrays.values() if num_dimensions(array) < 3}
-    labelled = any(guessed(layout, [table])[layout.label] for table in tables)
+    guesses = (guessed_by_values(layout, [table], guessed_by_name(layout, [table], {})) for table in tables)
+    labelled = any(each[layout.label] for each in guesses)
     if not alike or labelled:
         return {}, ""
     sides = {path: side_of_name(path.stem) for path in by_path}
     known = [path for path in by_path if _is_known_beside(path, [*by_path])]
     if len(known) == 1 and {*sides.values()} == {None}:
         return {path: path not in known for path in by_path}, ""
+    if {*sides.values()} == {None} and len(lengths) > 1:
+        sides = {path: side_of_name(path.parent.name) for path in by_path}
     said = {*sides.values()} - {None}
     if len(said) == 2 or (said and len(sides) == 2):
         rest = len(said) == 2 or False in said
@@ -214,19 +236,21 @@ def _stacked(
     """The rows of files of known and of unknown samples, one below another, with a label and the name of their set."""
     parts: dict[str, list[Any]] = {}
     label, sets = [], []
-    unknown = [path.stem for path, side in sides.items() if side]
+    stems = [path.stem for path in sides]
+    names = {path: path.stem if stems.count(path.stem) == 1 else f"{path.parent.name}/{path.stem}" for path in sides}
+    unknown = [names[path] for path, side in sides.items() if side]
     for path, table in by_path.items():
         arrays = {"scores": next(iter(table.arrays.values()))} if table.alone else table.arrays
         size = max(map(len, arrays.values()))
         for name, array in arrays.items():
             parts.setdefault(name, []).append(np.asarray(array))
         label += [int(sides[path])] * size
-        sets += [path.stem if sides[path] and len(unknown) > 1 else None] * size
+        sets += [names[path] if sides[path] and len(unknown) > 1 else None] * size
     joined = {name: np.concatenate(several) for name, several in parts.items()}
     joined[layout.label] = np.asarray(label)
     if len(unknown) > 1:
         joined[_SETS] = np.asarray(sets, dtype=object)
-    known = [path.name for path, side in sides.items() if not side]
+    known = [f"{names[path]}{path.suffix}" for path, side in sides.items() if not side]
     return (
         Table(joined),
         [*by_path],
@@ -246,29 +270,31 @@ class Scores(NamedTuple):
     scores: (N,) higher is more unknown
     predictions, references: (N,) predicted and true classes of known samples; None if the file has none
     negated: the name of the column, if the scores are negated because of it; else ""
+    guess: the name of the column, if another could have been meant; else ""
     """
 
     scores: Any
     predictions: Any = None
     references: Any = None
     negated: str = ""
+    guess: str = ""
 
 
 def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
     """Read the scores of a data set.
 
-    Parameters: place, a file with one column, with one called `scores` or OpenOOD's `conf`, or with the name of a
-    column after a colon, or "-" for standard input; flip, whether to negate a column to which the place gives no sign.
-    Without flip or a sign, `conf` is negated, since it is higher for known samples, and another name that says
-    confidence is refused. Columns `pred` and `label` are the predicted and true classes.
+    Parameters: place, a file with one column of scores, by its name, such as OpenOOD's `conf`, or by its values, or
+    with the name of a column after a colon, or "-" for standard input; flip, whether to negate a column to which the
+    place gives no sign. Without flip or a sign, `conf` is negated, since it is higher for known samples, and another
+    name that says confidence is refused. Columns `pred` and `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
     """
     path, picked = split_place(str(place))
     table = read_table(path, picked)
     with named(path):
-        there, column = {name.strip() for name in table.arrays}, Column("scores")
+        there, column = {name.strip() for name in table.arrays}, replace(LAYOUTS["ood_bench"].columns[0], name="scores")
         by_name = not picked and column.name not in there and CONF in there
-        names = picked_names(column, table, [*table.arrays], [CONF] if by_name else picked)
+        names = picked_names(column, table, [CONF] if by_name else picked)
         openood = not flip and [name.strip() for name in names] == [CONF]
         if flip or openood:
             names = [name if name[:1] in ("-", "+") and name not in table.arrays else f"-{name}" for name in names]
@@ -277,10 +303,11 @@ def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
         scores = as_scores(column.take(names, table), own)
         classes: dict[str, Any] = {}
         for kind in ("pred", "label") if {"pred", "label"} <= there else ():
-            named_so = picked_names(Column(kind), table, [*table.arrays], [kind])
+            named_so = picked_names(Column(kind), table, [kind])
             classes[kind] = as_labels(Column(kind).take(named_so, table), kind)
         check_lengths(**{own: scores, **classes})
-        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if openood else "")
+        guess = "" if openood or not is_guess(column, table, names, picked) else names[0]
+        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if openood else "", guess)
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:

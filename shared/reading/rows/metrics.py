@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...metric.groups import GROUPS
+from ..places import unsigned
 from ..tables.files import Table
 from .cells import are_words, distinct, num_dimensions, runs
 from .kinds import FLIPPED, Classes, Column, Images, Labels, Names, Scores, TrueClasses
@@ -134,33 +135,48 @@ def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table
     return own if has else first
 
 
-def guessed(layout: Layout, tables: Sequence[Table], chosen: Sequence[str] = ()) -> dict[str, list[str]]:
-    """The names of the arrays for each column, guessed by names and then by values; an empty list where nothing fits.
+def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> dict[str, list[str]]:
+    """The names of the arrays for each column, guessed by their names; an empty list where nothing fits.
 
-    By values, labels are the only array of two values, class ids the only one of integers, and scores the rest.
-    `chosen`, the arrays of class scores, if these are not to be guessed.
+    Class scores may be columns that are named after the true classes; see `_classes_by_name`. `chosen`, the arrays of
+    columns that are not to be guessed.
     """
     guesses: dict[str, list[str]] = {}
+    predictions = layout.columns[0].name
+    classes = chosen.get(predictions) if layout.has_classes else None
     for column in layout.columns:
         table = tables[column.source]
         free = [*table.arrays] if column.part_of else _free(table, guesses)
         guesses[column.name] = column.named(free, alike=False) if column.part_of else column.guess(table, free)
-        if chosen and isinstance(column, Classes):
-            guesses[column.name] = [*chosen]
+        if classes and column.name == predictions:
+            guesses[predictions] = [*classes]
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
             guesses[column.name] = column.named([*tables[0].arrays], alike=False)
-    instead = [column for column in layout.columns if column.part_of]
-    if not instead or not all(guesses[column.name] for column in instead):
-        guesses |= {} if chosen else classes_by_name(layout, tables[0], guesses)
-        for column in sorted(layout.columns, key=lambda column: column.precedence):
-            if column.required and column.precedence and not column.part_of and not guesses[column.name]:
-                table = tables[column.source]
-                guesses[column.name] = column.guess_by_values(_flat(table, _free(table, guesses)))
+    if not classes and not _has_parts(layout, guesses):
+        guesses |= _classes_by_name(layout, tables[0], {**guesses, **chosen})
+    return guesses
+
+
+def guessed_by_values(layout: Layout, tables: Sequence[Table], guesses: MadeOf) -> dict[str, list[str]]:
+    """`guesses` by name, and others by values.
+
+    Labels are the only array of two values, class ids the only one of integers, and scores the rest.
+    """
+    own = {name: [*names] for name, names in guesses.items()}
+    for column in sorted(() if _has_parts(layout, own) else layout.columns, key=lambda column: column.precedence):
+        if column.required and column.precedence and not column.part_of and not own[column.name]:
+            table = tables[column.source]
+            own[column.name] = column.guess_by_values(_flat(table, _free(table, own)))
     scores = layout.scores()
     if scores is not None:
-        names = guesses[scores.name]
-        guesses[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in names]
-    return guesses | {column.name: [] for column in layout.columns[:1] if chosen}
+        own[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in own[scores.name]]
+    return own
+
+
+def _has_parts(layout: Layout, made_of: MadeOf) -> bool:
+    """Whether all columns that replace the usual ones are there."""
+    parts = [column.name for column in layout.columns if column.part_of]
+    return bool(parts) and all(made_of[name] for name in parts)
 
 
 def _free(table: Table, guesses: MadeOf) -> list[str]:
@@ -175,12 +191,13 @@ def _flat(table: Table, names: Sequence[str]) -> dict[str, np.ndarray]:
     return {name: np.asarray(table.arrays[name]) for name in names if num_dimensions(table.arrays[name]) == 1}
 
 
-def classes_by_name(layout: Layout, table: Table, guesses: MadeOf) -> dict[str, list[str]]:
+def _classes_by_name(layout: Layout, table: Table, guesses: MadeOf) -> dict[str, list[str]]:
     """The true classes as words, and the scores of classes as the columns of these names; none if there are no such."""
     predictions, references = layout.columns[:2]
     if not isinstance(references, TrueClasses):
         return {}
-    taken = {name for key, names in guesses.items() if key not in (predictions.name, references.name) for name in names}
+    others = (names for key, names in guesses.items() if key not in (predictions.name, references.name))
+    taken = {each for names in others for name in names for each in (name, unsigned(name))}
     flat = _flat(table, [name for name in table.arrays if name not in taken])
     words = [*guesses.get(references.name, ())]
     if not words or words[0] not in flat or not are_words(flat[words[0]]):

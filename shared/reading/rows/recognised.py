@@ -145,7 +145,7 @@ class Meaning:
 def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     """The table, with open-set scores of its only matrix (N, C ≥ 2) of logits if no array could be a score.
 
-    Parameters: classes, the names of its columns of class scores, if they are named after the classes.
+    Parameters: classes, the names of its columns of class scores: several arrays (N,) are the matrix.
 
     They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
     not need logits, computed from log p, since softmax(log p) = p.
@@ -154,10 +154,11 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     >>> [*table.arrays][2:]
     ['msp of logits', 'max logit of logits', 'energy of logits', 'entropy of logits']
     """
+    flat = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 1}
+    classes = classes if len(classes) > 1 and {*classes} <= flat.keys() else ()
     matrices = _matrices(table, classes)
     numbered = {*classes, *(name for names in runs(table).values() for name in names)}
-    flat = (array for name, array in table.arrays.items() if name not in numbered and num_dimensions(array) == 1)
-    if len(matrices) != 1 or any(is_score(np.asarray(array)) for array in flat):
+    if len(matrices) != 1 or any(is_score(np.asarray(flat[name])) for name in flat.keys() - numbered):
         return table
     ((name, logits),) = matrices.items()
     likely = bool(np.all(logits >= 0) and np.allclose(logits.sum(axis=1), 1, atol=1e-3))
@@ -173,7 +174,7 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
 def _matrices(table: Table, classes: Sequence[str]) -> dict[str, np.ndarray]:
     """The matrices of floats by name, also of runs of numbered columns; or that of the columns of `classes` alone."""
     matrices = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 2}
-    blocks = {f"{classes[0]} … {classes[-1]}": classes} if len(classes) > 1 else {}
+    blocks = {f"{classes[0]} … {classes[-1]}": classes} if classes else {}
     if blocks:
         matrices = {}
     else:

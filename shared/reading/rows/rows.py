@@ -27,9 +27,9 @@ from .metrics import (
     MODELS,
     Layout,
     MadeOf,
-    classes_by_name,
     columns_in_use,
-    guessed,
+    guessed_by_name,
+    guessed_by_values,
     is_used,
     table_of,
 )
@@ -333,21 +333,24 @@ def rows_of(
         opened, chosen = table_of_places(layout, columns, limits, signed=flip)
         read = [opened]
     tables = [each.table for each in read] + [Table({})] * (layout.inputs - len(read))
-    predictions = layout.columns[0]
-    classes = ({**(wishes or {}), **chosen}.get(predictions.name) or []) if layout.has_classes else []
-    classes = classes if {*classes} <= {*predictions.offer(tables[0])} else []
-    if inputs and layout.of_logits:
-        named = classes or classes_by_name(layout, tables[0], {}).get(predictions.name, [])
-        columns_of_classes = [name for name in named if num_dimensions(tables[0].arrays.get(name)) == 1]
-        tables[0] = with_scores_of_logits(tables[0], columns_of_classes)
+    predictions, settled = layout.columns[0].name, {**(wishes or {}), **chosen}
+    if not {*settled.get(predictions, ())} <= {*layout.columns[0].offer(tables[0])}:
+        del settled[predictions]
+    guesses: dict[str, list[str]] = {name: [] for name in layout.names}
+    if inputs:
+        guesses = guessed_by_name(layout, tables, settled)
+        if layout.of_logits:  # after the names of classes, among which these scores have none
+            tables[0] = with_scores_of_logits(tables[0], guesses[predictions])
+        guesses = guessed_by_values(layout, tables, guesses)
+        if layout.has_classes and settled.get(predictions):
+            guesses[predictions] = []
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:
             there = ", ".join(offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}")
-    guesses = guessed(layout, tables, classes) if inputs else {name: [] for name in layout.names}
     kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers[name]}}
-    made_of = guesses | kept | chosen
+    made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
     scores = layout.scores()
     if flip and scores is not None:
         made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]

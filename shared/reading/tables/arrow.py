@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ..reasons import named
 
@@ -99,6 +98,8 @@ def _flat(column: Any) -> np.ndarray:
 
 def read_parquet(path: Path, check: Callable[[int], None] = lambda num_bytes: None) -> Any:
     """All columns, as an Arrow table; `check` refuses the bytes read so far. Repeated strings take memory once."""
+    import pyarrow.parquet as pq  # whose import takes 50 ms that other files need not wait
+
     footer = pq.read_metadata(path)
     check(8 * footer.num_rows * footer.num_columns)
     leaves = footer.schema
@@ -113,6 +114,8 @@ def read_parquet(path: Path, check: Callable[[int], None] = lambda num_bytes: No
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int, *, ids: bool = False) -> Iterator[list[Any]]:
     """Arrays of the named columns, at most `num_rows` rows at a time; `ids` as of `column_of`."""
+    import pyarrow.parquet as pq
+
     first = 0
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):

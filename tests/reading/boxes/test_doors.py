@@ -58,6 +58,13 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, int] | str]] = {
         },
         (1, 1),
     ),
+    "dicts of tensors": (
+        {
+            "p.pt": [{"boxes": [[0.0, 0, 4, 4]], "scores": [0.5], "labels": [0]}],
+            "r.pt": [{"boxes": [[0.0, 0, 4, 4]], "labels": [0]}],
+        },
+        (1, 1),
+    ),
     "YOLO beside COCO": ({**FOUND, "r.json": COCO}, "expected the names of the classes, since ids in YOLO"),
     "COCO beside labels": ({"p.json": [RESULT], **LABELS_OF}, "expected the names of the classes, since ids in COCO"),
     "dicts beside VOC": (
@@ -89,6 +96,9 @@ def write(folder: Path, files: dict[str, Any]) -> list[list[Path]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".png":
             Image.new("L", (20, 10)).save(path)
+        elif path.suffix == ".pt":
+            torch = pytest.importorskip("torch")
+            torch.save([{key: torch.tensor(value) for key, value in one.items()} for one in content], path)
         else:
             path.write_text(content if isinstance(content, str) else json.dumps(content))
     for side in "pr":

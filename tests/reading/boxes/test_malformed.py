@@ -448,6 +448,10 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: reading.class_ids(["yak"], {}),
         r"of none, since the references have no names: use --names, or ids",
     ),
+    "an empty list of names": (
+        lambda: reading.read_names([]),
+        "names: expected names of classes, or a file of them, got none",
+    ),
     "no such file": (lambda: reading.read_names(["no/names.txt"]), r"no/names.txt: No such file"),
     "no name for a class": (
         lambda: reading.rename_classes(scenes.scene(0), {0: "cat"}),

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.faces.page import worker
 from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, load, read_maps
+from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
 from tests.reading.page import read_page, request
@@ -84,11 +86,29 @@ def kolektor(folder: Path) -> None:
         write_mask(folder / f"data/kos01/Part{i}_label.bmp", MASK if i % 2 else ~MASK & MASK)
 
 
-def eight_bits(folder: Path) -> None:
-    pairs(folder, "a", "b")
-    for path in (folder / "maps").iterdir():
-        Image.fromarray((200 * np.load(path) / 2).astype(np.uint8)).save(path.with_suffix(".png"))
-        path.unlink()
+def save_array(path: Path, array: np.ndarray) -> None:
+    if path.suffix in (".npy", ".npz"):
+        (np.save if path.suffix == ".npy" else np.savez)(path, array)
+    elif path.suffix in (".tif", ".tiff"):
+        tifffile.imwrite(path, array)
+    else:
+        eight_bits = (100 * array).astype(np.uint8)
+        Image.fromarray(eight_bits).save(path, **({"lossless": True} if path.suffix == ".webp" else {}))
+
+
+def saved_as(maps: str, masks: str) -> Callable[[Path], None]:
+    """Maps and masks in files of these suffixes."""
+
+    def write(folder: Path) -> None:
+        pairs(folder, "a", "b")
+        score_maps = {path: np.load(path) for path in (folder / "maps").iterdir()}
+        for path, score_map in score_maps.items():
+            path.unlink()
+            save_array(path.with_suffix(maps), score_map)
+        (folder / "data/b.png").unlink()
+        save_array(folder / f"data/b{masks}", MASK.astype(np.uint8))
+
+    return write
 
 
 def unpaired(folder: Path) -> None:
@@ -158,7 +178,8 @@ WRITE: dict[str, Callable[[Path], None]] = {
     "categories": categories,
     "masks of MVTec alone": zipped(mvtec_masks_alone),
     "images beside masks": zipped(kolektor),
-    "8 bits": eight_bits,
+    **{f"maps as {suffix}": saved_as(suffix, ".png") for suffix in sorted(MAP_SUFFIXES)},
+    **{f"masks as {suffix}": saved_as(".npy", suffix) for suffix in sorted(MASK_SUFFIXES - {".avif", ".mpo"})},
     "a mask without a map": unpaired,
     "another case": zipped(swapped_case),
     "two maps": zipped(twice),

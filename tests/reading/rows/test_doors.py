@@ -17,6 +17,7 @@ from openworld_metrics import read
 from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
+from openworld_metrics.reading.rows.cells import number_at_end, stem
 from openworld_metrics.reading.rows.metrics import LAYOUTS
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
@@ -31,6 +32,7 @@ class Case(NamedTuple):
     expected: Mapping[str, Any] | str
     guesses: str = ""
     choices: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
 
 
 TABLE = "msp,label\n0.9,0\n0.2,1\n0.7,0\n0.8,1\n"
@@ -46,6 +48,12 @@ OPEN_TABLE = "\n".join(
     f"{line},{more}"
     for line, more in zip(NAMED.replace("fox,cat", "fox,elk").splitlines(), ("open_score", 0.1, 0.4, 0.2, 0.9))
 ).replace("0.1,0.1,0.8,cat", "0.1,0.1,0.8,unknown")
+
+OF_NAMED = {"predictions": [[2, 1], [0, 3], [1, 1]], "references": [0, 1, -1], "open_scores": [0.5] * 3}
+OPEN_LOGITS = "cat,dog,true_class,{}\n2,1,cat,0.5\n0,3,dog,0.5\n1,1,unknown,0.5\n"
+MAPS, MASKS = [[[0.5, 0.25], [1.0, 0.0]], [[0.5, 0.5], [0.0, 0.0]]], [[[0, 0], [1, 0]], [[0, 0], [0, 0]]]
+TRUE = {"boxes": [[0.0, 0.0, 4.0, 4.0]], "labels": [0]}
+FOUND = {**TRUE, "scores": [0.5]}
 
 CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
@@ -101,6 +109,23 @@ CASES = {
         {"predictions": [0.9, 0.7, 0.2, 0.8, 0.4], "references": [0, 0, 1, 1, 1]},
         "CIFAR10.csv holds known samples, svhn unknown ones, by their names",
     ),
+    "a folder for each side": Case(
+        "ood_bench",
+        {"x.zip": {"id/a.csv": "score\n0.9\n0.7\n", "ood/b.csv": "score\n0.2\n", "ood/c.csv": "score\n0.8\n"}},
+        {"predictions": [0.9, 0.7, 0.2, 0.8], "references": [0, 0, 1, 1], "groups": [None, None, "b", "c"]},
+        "a.csv holds known samples, b, c unknown ones, by their names",
+    ),
+    "folders of one length, whose rows may be the same": Case(
+        "ood_bench",
+        {"x.zip": {"in/labels.csv": "0\n1\n1\n", "out/scores.csv": "0.9\n0.2\n0.8\n"}},
+        {"predictions": [0.9, 0.2, 0.8], "references": [0, 1, 1]},
+    ),
+    "a folder for each side, with files of one name": Case(
+        "ood_bench",
+        {"x.zip": {f"{folder}/a.csv": f"score\n{score}\n" for folder, score in (("known", 0.9), ("svhn", "0.2\n0.4"))}},
+        {"predictions": [0.9, 0.2, 0.4], "references": [0, 1, 1]},
+        "known/a.csv holds known samples, svhn/a unknown ones, by their names",
+    ),
     "two sides that do not say which": Case(
         "ood_bench",
         {"a.csv": "score\n0.9\n0.7\n", "b.csv": "score\n0.2\n0.8\n0.4\n"},
@@ -127,11 +152,14 @@ CASES = {
         "accuracyk", {"x.csv": NAMED}, TOPK, "references are names of the columns of class scores"
     ),
     "names of classes, one unknown": Case("openauc", {"x.csv": OPEN_TABLE}, OPEN),
-    "names of classes, without scores": Case(
-        "openauc",
-        {"x.csv": NAMED.replace("fox\n", "unknown\n")},
-        "msp of cat … fox",
-        choices={"columns": {"open_scores": ["nothing"]}},
+    "logits of named classes beside open scores": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("open_score")}, OF_NAMED, "predictions is cat and dog"
+    ),
+    "logits of named classes beside scores of another name": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("s")}, "name the columns of predictions"
+    ),
+    "logits of named classes beside scores that are chosen": Case(
+        "openauc", {"x.csv": OPEN_LOGITS.format("s")}, OF_NAMED, choices={"columns": {"open_scores": ["s"]}}
     ),
     "ids of classes, unknown below 0": Case(
         "ood_bench",
@@ -199,12 +227,36 @@ CASES = {
     "two columns of one name": Case(
         "ood_bench", {"x.csv": "a,a,label\n1,2,0\n"}, "expected columns of different names"
     ),
+    "names of classes, for the curve of top-k": Case("autkc", {"x.csv": NAMED}, TOPK),
+    "names of classes, for the mean of classes": Case("macro_open_f", {"x.csv": OPEN_TABLE}, OPEN),
+    "names of classes, for all samples": Case("micro_open_f", {"x.csv": OPEN_TABLE}, OPEN),
+    "tensors": Case("ood_bench", {"x.pt": {"msp": SCORES, "label": LABELS}}, OOD),
+    "maps and masks in an archive of arrays": Case(
+        "anomaly_suite", {"x.npz": {"maps": MAPS, "masks": MASKS}}, {"predictions": MAPS, "references": MASKS}
+    ),
+    "maps and masks in arrays": Case(
+        "anomaly_suite", {"maps.npy": MAPS, "masks.npy": MASKS}, {"predictions": MAPS, "references": MASKS}
+    ),
+    "boxes in a table": Case(
+        "openset_detection",
+        {"x.parquet": {"predictions": [FOUND], "references": [TRUE]}},
+        {"predictions": [FOUND], "references": [TRUE]},
+        options={"known_classes": [0]},
+    ),
     "an archive": Case("ood_bench", {"x.zip": {"x.csv": TABLE}}, OOD),
 }
+
+
+def save_tensors(path: Path, content: Mapping[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save({name: torch.tensor(column, dtype=torch.float64) for name, column in content.items()}, path)
+
+
 WRITERS: dict[str, Callable[[Path, Any], object]] = {
     ".npy": lambda path, content: np.save(path, content),
     ".npz": lambda path, content: np.savez(path, allow_pickle=False, **dict(content)),
     ".parquet": lambda path, content: pd.DataFrame(content).to_parquet(path),
+    ".pt": save_tensors,
 }
 
 
@@ -232,7 +284,8 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     chosen = dict(case.choices.get("columns", {}))
     leave_out = bool(case.choices.get("leave_out"))
     arguments = [f"--{column.replace('_', '-')}={','.join(names)}" for column, names in chosen.items()]
-    command = ["compute", case.metric, *map(str, paths), *arguments, *["--leave-out"] * leave_out]
+    options = [part for name, value in case.options.items() for part in ("--option", f"{name}={json.dumps(value)}")]
+    command = ["compute", case.metric, *map(str, paths), *arguments, *options, *["--leave-out"] * leave_out]
     if isinstance(case.expected, str):
         with pytest.raises((ValueError, TypeError)) as raised:
             read(case.metric, paths, **case.choices)
@@ -254,9 +307,14 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
-    assert json.loads(output) == metric_class(case.metric)().compute(**reading.columns)
+    assert json.loads(output) == metric_class(case.metric)(**case.options).compute(**reading.columns)
     for sentence in (*reading.guesses, *reading.notes):
         assert sentence in errors
+
+
+def test_cases_have_every_metric_and_format() -> None:
+    assert {case.metric for case in CASES.values()} == {*METRICS}
+    assert {Path(file).suffix for case in CASES.values() for file in case.files} > {*files.SUFFIXES}
 
 
 def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
@@ -377,10 +435,36 @@ def test_what_a_reader_takes(metric: str) -> None:
         assert all(name in text for name in column.names)
 
 
-def test_open_scores_of_named_classes(tmp_path: Path) -> None:
-    """Python and the page, which reads its file twice, take them from the columns of class probabilities."""
-    table = "cat,dog,label\n0.9,0.1,cat\n0.25,0.75,dog\n0.5,0.5,unknown\n0.1,0.9,dog\n0.4,0.6,unknown\n"
-    (tmp_path / "x.csv").write_text(table)
-    models = ["msp of cat … dog", "entropy of cat … dog"]
+@pytest.mark.parametrize(("scale", "scores"), [(1, ["msp", "entropy"]), (2, ["msp", "max logit", "energy", "entropy"])])
+def test_open_scores_of_named_classes(scale: int, scores: list[str], tmp_path: Path, run: Run) -> None:
+    """All doors take them from columns of class probabilities, or of logits; a page reads its file twice."""
+    rows = [(0.9, 0.1, "cat"), (0.25, 0.75, "dog"), (0.5, 0.5, "unknown"), (0.1, 0.9, "dog"), (0.4, 0.6, "unknown")]
+    lines = "".join(f"{scale * cat},0,{scale * dog},{word}\n" for cat, dog, word in rows)
+    (tmp_path / "x.csv").write_text(f"cat,fox,dog,label\n{lines}")
+    models = [f"{score} of cat … dog" for score in scores]
     assert [*read("openauc", tmp_path / "x.csv").models] == models
     assert [*read_page("openauc", [[tmp_path / "x.csv"]]).models] == models
+    assert f"got those of {', '.join(models)}; choose one" in run("compute", "openauc", tmp_path / "x.csv")[2]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_of_places_by_their_values(suffix: str, tmp_path: Path) -> None:
+    """A file without the name of a column after it: the only scores, and the only labels, in any format."""
+    path = tmp_path / f"x.{suffix}"
+    frame = pd.DataFrame({"image": ["a", "b", "c", "d"], "msp": SCORES, "ood?": LABELS, "size": [9, 9, 8, 7]})
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
+    assert plain(read("ood_bench", columns=dict.fromkeys(OOD, path)).columns) == OOD
+    two = frame.assign(energy=SCORES)
+    two.to_parquet(path) if suffix == "parquet" else two.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"expected a column predictions, got image, msp, .*, energy; name others"):
+        read("ood_bench", columns=dict.fromkeys(OOD, path))
+
+
+@pytest.mark.parametrize("character", ["1", "_", " "])
+def test_names_of_a_hundred_thousand_characters(character: str, tmp_path: Path) -> None:
+    """The number at the end of a name is sought in its end alone: a search of all of it took minutes."""
+    name = character * 100_000 + "x"
+    (tmp_path / "x.csv").write_text(TABLE.replace("msp", name))
+    assert plain(read("ood_bench", tmp_path / "x.csv").columns) == OOD
+    assert (stem(f"{name}_12]"), number_at_end(f"{name}_12]")) == (name, 12)
+    assert stem("1" * 19) == "1"
