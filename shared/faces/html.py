@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -316,7 +317,8 @@ def worst(answer: Answer) -> str:
 
 def gallery(answer: Answer, shown: int = 0) -> str:
     """Thumbnails of the images as a choice named "image", of indices; "" without images."""
-    return rendered("gallery", images=answer.images, shown=shown) if answer.images else ""
+    small = [framed(replace(one, picture=one.thumbnail), {}) for one in answer.images]
+    return rendered("gallery", images=[*zip(answer.images, small)], shown=shown) if small else ""
 
 
 def notes(answer: Answer) -> str:

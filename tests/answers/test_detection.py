@@ -15,12 +15,11 @@ import pytest
 from PIL import Image as Pixels
 
 from openworld_metrics.answers import box_errors, detection, pictures
-from openworld_metrics.answers.answer import Bars, Box, Curves, Matrix
+from openworld_metrics.answers.answer import Bars, Curves, Matrix
 from openworld_metrics.answers.box_errors import errors_of
 from openworld_metrics.answers.detection import SUBJECT
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.detection.openset_detection import OpenSetDetection
-from openworld_metrics.faces import palette
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.reading import BoxReading
 from openworld_metrics.reading.limits import RefusedError
@@ -309,18 +308,6 @@ def test_labels_cover_no_other_label_and_stay_inside() -> None:
 def test_a_label_without_a_place_is_left_out() -> None:
     assert pictures.label_places([60, 60], 20, [[0, 0, 60, 20], [0, 0, 60, 20]], (60, 20)).count(None) >= 1
     assert pictures.label_places([90], 20, [[0, 0, 60, 20]], (60, 30)) == [None]
-
-
-def test_boxes_are_drawn_in_the_colours_of_the_palette() -> None:
-    for role, line in pictures.LINES.items():
-        if role in ("object", "missed", "rejected"):  # which are grey on a page, and light on a photograph
-            continue
-        assert line.color == palette.TOKENS[palette.token(role)].dark
-    boxes = [Box((10, 10, 40, 30), "", role, "", True) for role in pictures.LINES]
-    for box in boxes:
-        drawn = np.asarray(pictures.draw_boxes([box], (80, 60), side=400))
-        color = [int(pictures.LINES[box.role].color[i : i + 2], 16) for i in (1, 3, 5)]
-        assert (drawn == color).all(axis=2).any()
 
 
 def test_photographs_lie_behind_boxes_by_name(tmp_path: Path) -> None:
