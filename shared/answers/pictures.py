@@ -1,4 +1,4 @@
-"""Pictures of images: photographs by their names, anomaly maps drawn over them, places for labels. Needs Pillow.
+"""Pictures of images: photographs by their names, and anomaly maps drawn over them. Needs Pillow.
 
 A map is transparent where it is far below the threshold, and goes from violet over magenta to yellow; outlines have
 the colours of dark ground, with a dark edge.
@@ -128,43 +128,6 @@ def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84, side:
         if len(text) <= most or side <= 160:
             return text
         side = max(160, 3 * side // 4)
-
-
-def label_places(
-    widths: Sequence[int], height: int, places: Sequence[Sequence[int]], size: tuple[int, int]
-) -> list[tuple[int, int, int, int] | None]:
-    """Rectangles for labels beside their boxes, or None for a label without a place.
-
-    Parameters: widths of the labels, of the most important box first; their height; places of all boxes, of which the
-    first have the labels; size of the picture. No label covers another; each covers as little of other boxes as it can.
-    """
-    every, written = np.asarray(places, float).reshape(-1, 4), np.zeros((0, 4))
-    chosen: list[tuple[int, int, int, int] | None] = []
-    for i, width in enumerate(widths):
-        others = np.delete(every, i, axis=0)
-        free = [spot for spot in _spots(places[i], width, height, size) if not _overlaps(spot, written).any()]
-        covered = [float(_overlaps(spot, others).sum()) for spot in free]
-        chosen.append(free[int(np.argmin(covered))] if free else None)
-        written = np.asarray([spot for spot in chosen if spot is not None]).reshape(-1, 4)
-    return chosen
-
-
-def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    """Rectangles for a label at a box and within the picture, the best first: above, below, beside, inside."""
-    x1, y1, x2, y2 = place
-    corners = [(x, y) for y in (y1 - height - 2, y2 + 2) for x in (x1, x2 - width, (x1 + x2 - width) // 2)]
-    corners += [(x, y) for x in (x2 + 2, x1 - width - 2) for y in (y1, y2 - height)]
-    corners += [(x, y) for y in (y1 + 3, y2 - height - 3) for x in (x1 + 3, x2 - width - 3)]
-    within = [(min(max(0, x), size[0] - width), y) for x, y in corners]
-    beside = [(x, y) for x, y in within if 0 <= y <= size[1] - height and x >= 0]
-    return [(x, y, x + width, y + height) for x, y in beside]
-
-
-def _overlaps(spot: Sequence[float], others: np.ndarray) -> np.ndarray:
-    """The area that a rectangle shares with each of others."""
-    across = np.minimum(spot[2], others[:, 2]) - np.maximum(spot[0], others[:, 0])
-    down = np.minimum(spot[3], others[:, 3]) - np.maximum(spot[1], others[:, 1])
-    return np.asarray(np.maximum(across, 0) * np.maximum(down, 0))
 
 
 def draw_map(
