@@ -151,12 +151,12 @@ def _axis(points: Sequence[float]) -> tuple[float, float, int]:
     """Round ends of an axis around points, and the decimals of their texts.
 
     >>> _axis([0.681, 0.839]), _axis([12.0, 70.0]), _axis([1.0])
-    ((0.65, 0.85, 2), (0.0, 80.0, 0), (0.95, 1.05, 2))
+    ((0.68, 0.84, 2), (10.0, 70.0, 0), (0.94, 1.06, 2))
     """
     low, high = (min(points), max(points)) if points else (0.0, 1.0)
     if high - low < 1e-12 * max(1.0, abs(high)):
         low, high = low - 0.05 * max(1.0, abs(low)), high + 0.05 * max(1.0, abs(high))
-    rough = (high - low) / 4
+    rough = (high - low) / 8
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * part for part in (*_STEPS, 10) if unit * part >= rough * (1 - 1e-9))
     digits = max(0, -math.floor(math.log10(step) + 1e-9))

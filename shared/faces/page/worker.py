@@ -338,10 +338,9 @@ def explain(error: Exception) -> str:
 
 
 def of_page(text: str) -> str:
-    """A sentence without what it says of Python and of the command.
+    """A sentence without what it says of the flags of the command.
 
-    >>> of_page("Leave out these 3 rows (leave_out=True, --leave-out)")
-    'Leave out these 3 rows'
+    >>> of_page("got 64 × 64; they are resized with --resize"), of_page("3 rows (leave_out=True, --leave-out)")
+    ('got 64 × 64', '3 rows')
     """
-    text = re.sub(r"; to leave [^;]*, use leave_out=True, the command's --leave-out", "", text)
-    return re.sub(r" \([^()]* --[^()]*\)", "", text)
+    return re.sub(r"; [^;]* --[a-z][^;]*| \([^()]* --[^()]*\)", "", text)
