@@ -12,14 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from ..answers.answer import Answer, Bars, Box, Curves, Decisions, Figure, Histogram, Image, Matrix, Number, Table
+from ..answers.answer import (
+    NO_DIFFERENCE,
+    Answer,
+    Bars,
+    Box,
+    Curves,
+    Decisions,
+    Figure,
+    Histogram,
+    Image,
+    Matrix,
+    Number,
+    Table,
+)
 from ..answers.decisions import number_at
 from ..answers.tables import plural
 from ..extras import extra
 from . import numbers as texts
 from .drawing import WIDTH, svg_of
 from .palette import DASHES, on, token
-from .terminal import NO_DIFFERENCE
 
 MAX_ROWS = 30  # of a table of a page
 MAX_WORST = 6  # samples of a side
