@@ -132,8 +132,7 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
             own = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
-            answers = answers_of(request.metric, reading, options, intervals=intervals, **own)
-            return {name: replace(one, notes=[*map(of_page, one.notes)]) for name, one in answers.items()}
+            return with_notes_of_page(answers_of(request.metric, reading, options, intervals=intervals, **own))
         except Exception as error:
             raise PageError(explain(error)) from None
 
@@ -335,6 +334,11 @@ def explain(error: Exception) -> str:
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders
     text = of_page(text).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
+
+
+def with_notes_of_page(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Answers whose notes are as of `of_page`."""
+    return {name: replace(one, notes=[*map(of_page, one.notes)]) for name, one in answers.items()}
 
 
 def of_page(text: str) -> str:
