@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+NO_DIFFERENCE = "no clear difference"  # where a paired comparison does not say which model is better
+
 
 @dataclass(frozen=True)
 class Number:

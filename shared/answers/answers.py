@@ -36,16 +36,19 @@ from .costs import (
 from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
 from .tables import (
+    best_of,
+    differences_of,
     group_models_table,
     group_table,
+    marked,
     mean_over,
     models_table,
     plain,
     plural,
     result_tables,
     scalars,
+    verdicts_of,
 )
-from .verdicts import best_of, differences_of, marked, verdicts_of
 
 LEVEL = 0.95  # confidence level of intervals for which none is chosen
 MAX_LEADING = 3

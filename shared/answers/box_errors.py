@@ -180,7 +180,7 @@ def drawing(computed: Computed, number: int) -> Callable[[int, Sequence[Box], st
     Parameters: a computation; the number of pictures, which share `MOST_CHARACTERS`.
     """
     with extra("cli"):
-        from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, draw_boxes, photographs_of
+        from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, photographs_of
     reading = computed.reading
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
     read = photographs_of(computed, paths, len(computed.state["num_references"]))
@@ -201,7 +201,7 @@ def drawing(computed: Computed, number: int) -> Callable[[int, Sequence[Box], st
         name = reading.images[row] if reading.images else str(row)
         left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         source = "" if photo is None else data_url(photo, most)
-        thumbnail = data_url(draw_boxes(boxes, size, photo, THUMBNAIL), quality=72)
+        thumbnail = "" if photo is None else data_url(photo, side=THUMBNAIL, quality=72)
         return Image(name, size, source, boxes, said + left, thumbnail, f"{name}: {said}")
 
     return draw

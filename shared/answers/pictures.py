@@ -1,7 +1,7 @@
-"""Pictures of images: photographs by their names, and boxes or anomaly maps drawn over them. Needs Pillow.
+"""Pictures of images: photographs by their names, and anomaly maps drawn over them. Needs Pillow.
 
-Colours lie on photographs, so they are those of dark ground, with a dark edge: a box has that of its role, a map is
-transparent where it is far below the threshold, and goes from violet over magenta to yellow.
+A map is transparent where it is far below the threshold, and goes from violet over magenta to yellow; outlines have
+the colours of dark ground, with a dark edge.
 """
 
 from __future__ import annotations
@@ -9,47 +9,26 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import ExifTags, Image as Pixels, ImageDraw, ImageOps
+from PIL import ExifTags, Image as Pixels, ImageOps
+from scipy.ndimage import binary_dilation, binary_erosion
 
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
 from ..reading.maps.listing import key_of
 from ..reading.maps.maps import resized_map
 from ..reading.places import matched
 from ..reading.reasons import named
-from .answer import Box
 from .subject import Computed
 
 SIDE = 1024  # pixels along the longer side of a picture, at most
 THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
 MOST_CHARACTERS = 2_800_000  # of the pictures of an answer, as data URLs
 LEAST = 768  # pixels along the longer side of a map, which may have few of its own
-GROUND = "#222226"
 DEFECT, REGION = "#56b4e9", "#f0883e"  # the outlines of a true defect and of a found region
-
-
-class Line(NamedTuple):
-    """How boxes of a role are drawn: their colour, dashes (pixels on and off, none if solid), and width."""
-
-    color: str
-    dash: tuple[int, int] | None = None
-    wide: bool = True
-
-
-LINES: Mapping[str, Line] = {
-    "right": Line("#56b4e9", wide=False),
-    "unknown": Line("#f0883e"),
-    "misplaced": Line("#f5c542"),
-    "wrong": Line("#f4f4f5"),
-    "rejected": Line("#f4f4f5", (9, 5)),
-    "missed": Line("#f4f4f5", (2, 4)),
-    "object": Line("#b0b0ba", (2, 4), wide=False),
-    "nothing": Line("#b0b0ba", wide=False),
-}
 HEAT = ((68, 1, 84), (225, 29, 122), (253, 224, 71))  # from 0.4 of the threshold to twice the threshold
 CLEAR = 0.4  # share of the threshold, counted from the lowest score, below which a map is transparent
 _PHOTOGRAPHS = (".png", ".jpg", ".jpeg")  # of strangers' files, which are the only ones that pages open
@@ -137,9 +116,9 @@ def read_photograph(of: Photograph, side: int = SIDE, limits: Limits = PAGES) ->
     return shown, size
 
 
-def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84) -> str:
+def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84, side: int = SIDE) -> str:
     """A picture as a data URL of at most `most` characters: a JPEG, made smaller until it fits or has 160 pixels."""
-    side = max(picture.size)
+    side = min(side, max(picture.size))
     while True:
         file = io.BytesIO()
         shown = picture.copy()
@@ -149,78 +128,6 @@ def data_url(picture: Any, most: int = MOST_CHARACTERS, quality: int = 84) -> st
         if len(text) <= most or side <= 160:
             return text
         side = max(160, 3 * side // 4)
-
-
-def draw_boxes(boxes: Sequence[Box], size: tuple[float, float], photograph: Any = None, side: int = SIDE) -> Any:
-    """Draw boxes over a photograph, or over dark ground, the first ones on top.
-
-    Parameters: boxes, the most important first; size, width and height in the units of the boxes; photograph, in RGB;
-    side, pixels of the longer side. Returns a Pillow image.
-    """
-    width, height = _scaled(size if photograph is None else photograph.size, side)
-    picture = Pixels.new("RGB", (width, height), GROUND) if photograph is None else photograph.resize((width, height))
-    draw = ImageDraw.Draw(picture, "RGBA")
-    scale = np.asarray([width / size[0], height / size[1]] * 2)
-    thick = max(2, round(side / 320))
-    for box in reversed(boxes):
-        line = LINES.get(box.role, LINES["nothing"])
-        place = (scale * box.corners).round().astype(int).tolist()
-        _rectangle(draw, place, line, thick if line.wide else max(1, thick - 1))
-    return picture
-
-
-def _rectangle(draw: Any, place: Sequence[int], line: Line, width: int) -> None:
-    """Draw a rectangle with a dark edge."""
-    x1, y1, x2, y2 = place
-    x2, y2 = max(x1 + 1, x2), max(y1 + 1, y2)
-    draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0, 150), width=width + 2)
-    if line.dash is None:
-        draw.rectangle((x1, y1, x2, y2), outline=line.color, width=width)
-        return
-    on, off = (width * part // 2 for part in line.dash)
-    for start in range(x1, x2, on + off):
-        for y in (y1, y2 - width + 1):
-            draw.rectangle((start, y, min(start + on, x2), y + width - 1), fill=line.color)
-    for start in range(y1, y2, on + off):
-        for x in (x1, x2 - width + 1):
-            draw.rectangle((x, start, x + width - 1, min(start + on, y2)), fill=line.color)
-
-
-def label_places(
-    widths: Sequence[int], height: int, places: Sequence[Sequence[int]], size: tuple[int, int]
-) -> list[tuple[int, int, int, int] | None]:
-    """Rectangles for labels beside their boxes, or None for a label without a place.
-
-    Parameters: widths of the labels, of the most important box first; their height; places of all boxes, of which the
-    first have the labels; size of the picture. No label covers another; each covers as little of other boxes as it can.
-    """
-    every, written = np.asarray(places, float).reshape(-1, 4), np.zeros((0, 4))
-    chosen: list[tuple[int, int, int, int] | None] = []
-    for i, width in enumerate(widths):
-        others = np.delete(every, i, axis=0)
-        free = [spot for spot in _spots(places[i], width, height, size) if not _overlaps(spot, written).any()]
-        covered = [float(_overlaps(spot, others).sum()) for spot in free]
-        chosen.append(free[int(np.argmin(covered))] if free else None)
-        written = np.asarray([spot for spot in chosen if spot is not None]).reshape(-1, 4)
-    return chosen
-
-
-def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    """Rectangles for a label at a box and within the picture, the best first: above, below, beside, inside."""
-    x1, y1, x2, y2 = place
-    corners = [(x, y) for y in (y1 - height - 2, y2 + 2) for x in (x1, x2 - width, (x1 + x2 - width) // 2)]
-    corners += [(x, y) for x in (x2 + 2, x1 - width - 2) for y in (y1, y2 - height)]
-    corners += [(x, y) for y in (y1 + 3, y2 - height - 3) for x in (x1 + 3, x2 - width - 3)]
-    within = [(min(max(0, x), size[0] - width), y) for x, y in corners]
-    beside = [(x, y) for x, y in within if 0 <= y <= size[1] - height and x >= 0]
-    return [(x, y, x + width, y + height) for x, y in beside]
-
-
-def _overlaps(spot: Sequence[float], others: np.ndarray) -> np.ndarray:
-    """The area that a rectangle shares with each of others."""
-    across = np.minimum(spot[2], others[:, 2]) - np.maximum(spot[0], others[:, 0])
-    down = np.minimum(spot[3], others[:, 3]) - np.maximum(spot[1], others[:, 1])
-    return np.asarray(np.maximum(across, 0) * np.maximum(down, 0))
 
 
 def draw_map(
@@ -281,19 +188,9 @@ def _resized(inside: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 def _outline(pixels: np.ndarray, inside: np.ndarray, color: str, width: int) -> None:
     """Colour the inner rim of a region, `width` pixels wide, between two dark edges of one pixel."""
-    inner = inside
-    for _ in range(width):
-        inner = _shrunk(inner)
-    outer = ~_shrunk(np.pad(~inside, 1, constant_values=True))[1:-1, 1:-1]
-    pixels[(outer & ~inside) | (inner & ~_shrunk(inner))] *= 0.35
+    inner = binary_erosion(inside, iterations=width)
+    pixels[(binary_dilation(inside) & ~inside) | (inner & ~binary_erosion(inner))] *= 0.35
     pixels[inside & ~inner] = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _shrunk(inside: np.ndarray) -> np.ndarray:
-    """A region without its outermost pixels; beyond the border is outside."""
-    padded = np.pad(inside, 1)
-    core = padded[1:-1, 1:-1]
-    return np.asarray(core & padded[2:, 1:-1] & padded[:-2, 1:-1] & padded[1:-1, 2:] & padded[1:-1, :-2])
 
 
 def _scaled(size: Sequence[float], side: int) -> tuple[int, int]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from ..faces.leaderboard import samples_of
 from ..faces.plot import draw_answer
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
@@ -18,6 +17,7 @@ from ..reading.reading import Reading
 from ..reading.reasons import rows_from
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
+from ..suites.leaderboard import samples_of
 from ..written.results import SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, without_score
 from .files import (

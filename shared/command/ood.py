@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from ..faces.leaderboard import samples_of
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
 from ..metric.results import Summary
@@ -16,6 +15,7 @@ from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, file_of, read_scores, score_files, split_place
+from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, ood_summary
 from ..written.results import SAMPLES, as_json, census_record
 from .files import check_json_and_picture, deliver, form_of, printing, saving

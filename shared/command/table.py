@@ -11,21 +11,23 @@ from typing import Any
 
 import click
 
-from ..faces.leaderboard import RANK, ranked, sorted_by, undecided
 from ..faces.tables import (
     FORMS,
     INTERVALS,
+    RANK,
     ROW_KINDS,
     SECOND,
     ResultTable,
     escaped,
     keys_of,
     make_table,
-    numbers_of,
+    ranked,
     render,
+    sorted_by,
 )
 from ..metric.signature import differing
 from ..reading.reasons import some
+from ..suites.leaderboard import numbers_of, undecided
 from ..written.files import write_file
 from ..written.results import read_results
 from .files import check_outputs, deliver, printing

@@ -48,7 +48,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "openworld-metrics",
 }
 _DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2.5)), "dot": (0, (1, 1.5))}
-_PALE, _FILL = 0.35, 0.75  # opacity of bars that are not above the threshold, and of the others
+_FILL, _FAINT = 0.75, 0.3  # opacity of the bars of the known and the unknown side, and of a third one
+_PALE = 0.35  # part of it up to the threshold
 _SHADE = 0.5  # of a cell of a matrix that has a whole row
 _LEGIBLE = 0.03  # fraction of a bar that has room for a character
 WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side by side
@@ -167,10 +168,8 @@ def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None)
         heights = heights if len(left) else np.zeros(1)
         pale = edges[:-1] < (-math.inf if threshold is None else threshold)
         color = light(series.role)
-        hatched = token(series.role) != "known"
-        for places, alpha in ((~pale, _FILL), (pale, _FILL * _PALE)):
-            fill = {"facecolor": "none", "edgecolor": color, "hatch": "//////"} if hatched else {"color": color}
-            style: dict[str, Any] = {"align": "edge", "alpha": alpha, "linewidth": 0, **fill}
+        for places, part in ((~pale, 1.0), (pale, _PALE)):
+            style: dict[str, Any] = {"align": "edge", "linewidth": 0, **_filled(series.role, part)}
             axes.bar(edges[:-1][places], heights[places], np.diff(edges)[places], **style)
         axes.stairs(heights, edges, color=color, linewidth=1)
     if threshold is not None:
@@ -180,6 +179,13 @@ def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None)
     _round_ticks(axes.xaxis)
     _round_ticks(axes.yaxis, 3)
     _sides_legend(axes, figure.series)
+
+
+def _filled(role: str, part: float = 1.0) -> dict[str, Any]:
+    """The fill of a side, a part of its full strength: hatched for the unknown one alone, faint for a third."""
+    if token(role) == "unknown":
+        return {"facecolor": "none", "edgecolor": light(role), "hatch": "//////", "alpha": _FILL * part}
+    return {"facecolor": light(role), "alpha": (_FILL if token(role) == "known" else _FAINT) * part}
 
 
 def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = None) -> None:
@@ -289,17 +295,12 @@ def _rows(axes: Any, names: Sequence[str], title: str) -> None:
 def _patch(color: str, corner: tuple[float, float] = (0, 0), width: float = 1, height: float = 1, **more: Any) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle(corner, width, height, facecolor=color, **{"linewidth": 0, **more})
+    return Rectangle(corner, width, height, **{"facecolor": color, "linewidth": 0, **more})
 
 
 def _sides_legend(axes: Any, sides: Sequence[Series]) -> None:
     """The sides' names below the axis, outside the data; names that begin with _ are names, too."""
-    patches = [
-        _patch(color, alpha=_FILL)
-        if token(series.role) == "known"
-        else _patch("none", edgecolor=color, hatch="//////", alpha=_FILL)
-        for series, color in ((series, light(series.role)) for series in sides)
-    ]
+    patches = [_patch("none", **_filled(series.role)) for series in sides]
     axes.legend(
         patches,
         [series.name for series in sides],

@@ -5,18 +5,33 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..answers.answer import Answer, Bars, Box, Curves, Decisions, Figure, Histogram, Image, Matrix, Number, Table
+import numpy as np
+
+from ..answers.answer import (
+    NO_DIFFERENCE,
+    Answer,
+    Bars,
+    Box,
+    Curves,
+    Decisions,
+    Figure,
+    Histogram,
+    Image,
+    Matrix,
+    Number,
+    Table,
+)
 from ..answers.decisions import number_at
 from ..answers.tables import plural
 from ..extras import extra
 from . import numbers as texts
 from .drawing import WIDTH, svg_of
 from .palette import DASHES, on, token
-from .terminal import NO_DIFFERENCE
 
 MAX_ROWS = 30  # of a table of a page
 MAX_WORST = 6  # samples of a side
@@ -148,12 +163,12 @@ def _axis(points: Sequence[float]) -> tuple[float, float, int]:
     """Round ends of an axis around points, and the decimals of their texts.
 
     >>> _axis([0.681, 0.839]), _axis([12.0, 70.0]), _axis([1.0])
-    ((0.65, 0.85, 2), (0.0, 80.0, 0), (0.95, 1.05, 2))
+    ((0.68, 0.84, 2), (10.0, 70.0, 0), (0.94, 1.06, 2))
     """
     low, high = (min(points), max(points)) if points else (0.0, 1.0)
     if high - low < 1e-12 * max(1.0, abs(high)):
         low, high = low - 0.05 * max(1.0, abs(low)), high + 0.05 * max(1.0, abs(high))
-    rough = (high - low) / 4
+    rough = (high - low) / 8
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * part for part in (*_STEPS, 10) if unit * part >= rough * (1 - 1e-9))
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
@@ -316,7 +331,8 @@ def worst(answer: Answer) -> str:
 
 def gallery(answer: Answer, shown: int = 0) -> str:
     """Thumbnails of the images as a choice named "image", of indices; "" without images."""
-    return rendered("gallery", images=answer.images, shown=shown) if answer.images else ""
+    small = [framed(replace(one, picture=one.thumbnail), {}) for one in answer.images]
+    return rendered("gallery", images=[*zip(answer.images, small)], shown=shown) if small else ""
 
 
 def notes(answer: Answer) -> str:
@@ -364,14 +380,14 @@ def drawn(
 
 
 def picture_of(image: Image) -> str:
-    """An image, at most `_WIDE` pixels wide, with its boxes and a list of their outcomes. Needs Pillow for boxes."""
+    """An image, at most `_WIDE` pixels wide, with its boxes and a list of their outcomes."""
     outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
     shown = framed(image, {"wide": _WIDE, "small": _NARROW})
     return rendered("picture", image=image, width=_WIDE, shown=shown, outcomes=outcomes)
 
 
 def framed(image: Image, widths: Mapping[str, int]) -> str:
-    """An image with its boxes, the first ones on top. Needs Pillow for boxes.
+    """An image with its boxes, the first ones on top.
 
     widths: in pixels, of layers of labels by their names. Labels of errors do not cover each other; every box says
         what it is on hover.
@@ -393,8 +409,6 @@ def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
 
 
 def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
-    from ..answers.pictures import label_places
-
     boxes = sorted(image.boxes, key=lambda box: not box.label or box.role == "right")
     named = [box for box in boxes if box.label and box.role != "right"]
     across, down = image.size
@@ -403,3 +417,40 @@ def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
     widths = [round(_LETTER * len(texts.brief(box.label))) + 10 for box in named]
     places = label_places(widths, _LINE, corners, size)
     return [(box, _places(place, size)) for box, place in zip(named, places) if place is not None]
+
+
+def label_places(
+    widths: Sequence[int], height: int, places: Sequence[Sequence[int]], size: tuple[int, int]
+) -> list[tuple[int, int, int, int] | None]:
+    """Rectangles for labels beside their boxes, or None for a label without a place.
+
+    Parameters: widths of the labels, of the most important box first; their height; places of all boxes, of which the
+    first have the labels; size of the picture. No label covers another; each covers as little of other boxes as it can.
+    """
+    every, written = np.asarray(places, float).reshape(-1, 4), np.zeros((0, 4))
+    chosen: list[tuple[int, int, int, int] | None] = []
+    for i, width in enumerate(widths):
+        others = np.delete(every, i, axis=0)
+        free = [spot for spot in _spots(places[i], width, height, size) if not _overlaps(spot, written).any()]
+        covered = [float(_overlaps(spot, others).sum()) for spot in free]
+        chosen.append(free[int(np.argmin(covered))] if free else None)
+        written = np.asarray([spot for spot in chosen if spot is not None]).reshape(-1, 4)
+    return chosen
+
+
+def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int]) -> list[tuple[int, int, int, int]]:
+    """Rectangles for a label at a box and within the picture, the best first: above, below, beside, inside."""
+    x1, y1, x2, y2 = place
+    corners = [(x, y) for y in (y1 - height - 2, y2 + 2) for x in (x1, x2 - width, (x1 + x2 - width) // 2)]
+    corners += [(x, y) for x in (x2 + 2, x1 - width - 2) for y in (y1, y2 - height)]
+    corners += [(x, y) for y in (y1 + 3, y2 - height - 3) for x in (x1 + 3, x2 - width - 3)]
+    within = [(min(max(0, x), size[0] - width), y) for x, y in corners]
+    beside = [(x, y) for x, y in within if 0 <= y <= size[1] - height and x >= 0]
+    return [(x, y, x + width, y + height) for x, y in beside]
+
+
+def _overlaps(spot: Sequence[float], others: np.ndarray) -> np.ndarray:
+    """The area that a rectangle shares with each of others."""
+    across = np.minimum(spot[2], others[:, 2]) - np.maximum(spot[0], others[:, 0])
+    down = np.minimum(spot[3], others[:, 3]) - np.maximum(spot[1], others[:, 1])
+    return np.asarray(np.maximum(across, 0) * np.maximum(down, 0))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..answers.answer import Answer, Curves, Decisions, Figure, Histogram, Series
+from ..answers.answer import NO_DIFFERENCE, Answer, Curves, Decisions, Figure, Histogram, Series
 from ..extras import extra
 from ..metric.numbers import with_arrow
 from ..written.files import write_file
@@ -20,7 +20,6 @@ from ..written.results import direction
 from .drawing import draw_curves, draw_figure, lines_of, styled
 from .numbers import brief, interval, number, signed, threshold_shown
 from .palette import TOKENS
-from .terminal import NO_DIFFERENCE
 
 __all__ = ["draw_differences", "draw_intervals", "draw_oscr"]  # for people; the others are for commands and reports
 

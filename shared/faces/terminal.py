@@ -17,7 +17,7 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..answers.answer import Difference, Number
+from ..answers.answer import NO_DIFFERENCE, Difference, Number
 from ..metric.numbers import arrow, interval_text, number_text, signed_text, with_arrow
 from ..metric.results import Count, Rate, Summary
 from ..written.results import direction_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Cell = Any  # a text, plain or with styles, or several that stand beside each other
 WIDEST = 116  # characters of a line
-NO_DIFFERENCE, _UNCLEAR = "no clear difference", "unclear"
+_UNCLEAR = "unclear"  # for NO_DIFFERENCE, where the terminal is narrow
 _ROWS = 20  # the most rows of a table to show
 _LEAST_P = 0.001  # that is shown
 _WORDS = 10  # the fewest characters of a column of words

@@ -15,12 +15,11 @@ import pytest
 from PIL import Image as Pixels
 
 from openworld_metrics.answers import box_errors, detection, pictures
-from openworld_metrics.answers.answer import Bars, Box, Curves, Matrix
+from openworld_metrics.answers.answer import Bars, Curves, Matrix
 from openworld_metrics.answers.box_errors import errors_of
 from openworld_metrics.answers.detection import SUBJECT
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.detection.openset_detection import OpenSetDetection
-from openworld_metrics.faces import palette
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.reading import BoxReading
 from openworld_metrics.reading.limits import RefusedError
@@ -286,41 +285,6 @@ def test_meanings_depend_on_the_protocol() -> None:
         rates = of.summary.rates()
         assert [key for key in rates if not SUBJECT.words(str(key), of.options)[1]] == []
     assert SUBJECT.words("WI", {"protocol": "owod"}) != SUBJECT.words("WI", {"protocol": "ow-dln"})
-
-
-def test_labels_cover_no_other_label_and_stay_inside() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        number, size = int(rng.integers(1, 30)), (400, 300)
-        corner = rng.integers(0, [360, 260], (number, 2))
-        places = np.concatenate([corner, corner + rng.integers(4, 40, (number, 2))], axis=1).tolist()
-        spots = [spot for spot in pictures.label_places([60] * number, 20, places, size) if spot is not None]
-        assert spots
-        taken = np.zeros(size, int)
-        for x1, y1, x2, y2 in spots:
-            assert (x2 - x1, y2 - y1) == (60, 20)
-            assert min(x1, y1) >= 0
-            assert x2 <= 400
-            assert y2 <= 300
-            taken[x1:x2, y1:y2] += 1
-        assert taken.max() == 1
-
-
-def test_a_label_without_a_place_is_left_out() -> None:
-    assert pictures.label_places([60, 60], 20, [[0, 0, 60, 20], [0, 0, 60, 20]], (60, 20)).count(None) >= 1
-    assert pictures.label_places([90], 20, [[0, 0, 60, 20]], (60, 30)) == [None]
-
-
-def test_boxes_are_drawn_in_the_colours_of_the_palette() -> None:
-    for role, line in pictures.LINES.items():
-        if role in ("object", "missed", "rejected"):  # which are grey on a page, and light on a photograph
-            continue
-        assert line.color == palette.TOKENS[palette.token(role)].dark
-    boxes = [Box((10, 10, 40, 30), "", role, "", True) for role in pictures.LINES]
-    for box in boxes:
-        drawn = np.asarray(pictures.draw_boxes([box], (80, 60), side=400))
-        color = [int(pictures.LINES[box.role].color[i : i + 2], 16) for i in (1, 3, 5)]
-        assert (drawn == color).all(axis=2).any()
 
 
 def test_photographs_lie_behind_boxes_by_name(tmp_path: Path) -> None:

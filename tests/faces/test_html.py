@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from openworld_metrics.answers.answer import Answer, Table
@@ -198,3 +199,26 @@ def test_style_sheets_are_whole() -> None:
     for path in Path(html.__file__).parent.rglob("*.css"):
         text = path.read_text(encoding="utf-8")
         assert text.count("{") == text.count("}")
+
+
+def test_labels_cover_no_other_label_and_stay_inside() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        number, size = int(rng.integers(1, 30)), (400, 300)
+        corner = rng.integers(0, [360, 260], (number, 2))
+        places = np.concatenate([corner, corner + rng.integers(4, 40, (number, 2))], axis=1).tolist()
+        spots = [spot for spot in html.label_places([60] * number, 20, places, size) if spot is not None]
+        assert spots
+        taken = np.zeros(size, int)
+        for x1, y1, x2, y2 in spots:
+            assert (x2 - x1, y2 - y1) == (60, 20)
+            assert min(x1, y1) >= 0
+            assert x2 <= 400
+            assert y2 <= 300
+            taken[x1:x2, y1:y2] += 1
+        assert taken.max() == 1
+
+
+def test_a_label_without_a_place_is_left_out() -> None:
+    assert html.label_places([60, 60], 20, [[0, 0, 60, 20], [0, 0, 60, 20]], (60, 20)).count(None) >= 1
+    assert html.label_places([90], 20, [[0, 0, 60, 20]], (60, 30)) == [None]

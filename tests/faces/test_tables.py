@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
-from openworld_metrics.faces.leaderboard import Runs, not_rejected, ranked, samples_of, undecided
-from openworld_metrics.faces.tables import FORMS, Cell, ResultTable, keys_of, make_table, render
+from openworld_metrics.faces.tables import FORMS, Cell, ResultTable, keys_of, make_table, ranked, render
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
+from openworld_metrics.suites.leaderboard import Runs, not_rejected, samples_of, undecided
 from openworld_metrics.written.results import Direction, direction
 from tests import cases
 from tests.conftest import Run

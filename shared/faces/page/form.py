@@ -39,6 +39,19 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "roc_metrics": ("eer", "pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80"),
     "ties": ("strict", "optimistic", "expected"),
 }
+LABELS: Mapping[str, str] = {  # of options whose names say little
+    "confidence_level": "Interval",
+    "fpr_list": "Unknown samples accepted, at most",
+    "integration_limits": "Area up to these false-positive rates",
+    "k_list": "Values of k",
+    "levels": "Judge images, pixels, or both",
+    "metrics": "Numbers",
+    "num_classes": "Number of known classes",
+    "positive": "Positive side",
+    "t_list": "Thresholds",
+    "ties": "Equal scores",
+    "tpr": "Unknown samples rejected, at least",
+}
 # the options that are open; the others are folded
 OPEN: Mapping[str, tuple[str, str]] = {
     "accuracyk": ("k_list", "ties"),
@@ -106,8 +119,8 @@ class Option:
         return _number(text)
 
     def control(self, value: Any) -> Any:
-        """Its control with a value, labelled by its name as words, with the help of its argument."""
-        label, choices = self.name.replace("_", " ").capitalize(), self.choices
+        """Its control with a value, labelled in words, with its name and the help of its argument."""
+        label, choices = LABELS.get(self.name, self.name.replace("_", " ").capitalize()), self.choices
         info = f"{self.name}: {self.help}"
         shared = {"label": label, "info": info, "value": self.shown(value), "elem_id": f"option-{self.name}"}
         if self.is_flag:

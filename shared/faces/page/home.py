@@ -33,7 +33,8 @@ def build_home(*, local: bool = False) -> gr.Blocks:
         cards = [(name, subject_of(name).question, NEEDS[name]) for name in METRICS]
         gr.HTML(rendered("home"), apply_default_css=False)
         gr.HTML(rendered("cards", cards=cards), apply_default_css=False)
-    for name in METRICS:
-        with demo.route(name):
+        for name in METRICS:  # `demo.route` does the same, but makes the whole app anew after each page
+            demo.pages.append((name, name, True))
+            demo.current_page = name
             fill(name, demo, endpoint=f"compute_{name}")
     return demo

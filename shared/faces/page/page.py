@@ -69,7 +69,7 @@ NEWEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 @cache
 def examples(metric: str) -> dict[str, Answer]:
     """The answers of the example, which `make examples` saves."""
-    return saved_answers(script(metric).parent / "examples" / "answers.json")
+    return worker.with_notes_of_page(saved_answers(script(metric).parent / "examples" / "answers.json"))
 
 
 @cache

@@ -6,7 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -132,7 +132,7 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
             own = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
-            return answers_of(request.metric, reading, options, intervals=intervals, **own)
+            return with_notes_of_page(answers_of(request.metric, reading, options, intervals=intervals, **own))
         except Exception as error:
             raise PageError(explain(error)) from None
 
@@ -225,7 +225,7 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     """A look at data that can be computed."""
     options, reason = subject_of(request.metric).derive(reading)
     sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
-    notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in sentences)
+    notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in map(of_page, sentences))
     layout = LAYOUTS[request.metric]
     aurocs = {name: wrong_way(layout, columns) for name, columns in reading.models.items()}
     turned = {name: value for name, value in aurocs.items() if value is not None}
@@ -332,6 +332,19 @@ def explain(error: Exception) -> str:
         return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."
     text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", str(error))
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders
-    text = re.sub(r"; to leave [^;]*, use leave_out=True, the command's --leave-out", "", text)
-    text = text.replace(" (leave_out=True, --leave-out)", "").encode("utf-8", "backslashreplace").decode()
+    text = of_page(text).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
+
+
+def with_notes_of_page(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Answers whose notes are as of `of_page`."""
+    return {name: replace(one, notes=[*map(of_page, one.notes)]) for name, one in answers.items()}
+
+
+def of_page(text: str) -> str:
+    """A sentence without what it says of the flags of the command.
+
+    >>> of_page("got 64 × 64; they are resized with --resize"), of_page("3 rows (leave_out=True, --leave-out)")
+    ('got 64 × 64', '3 rows')
+    """
+    return re.sub(r"; [^;]* --[a-z][^;]*| \([^()]* --[^()]*\)", "", text)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...anomaly.aupro import by_limit
-from ...anomaly.words import meaning
+from ...answers.anomaly import titled
 from ...answers.answer import Answer, Bars, Curves, Image, Matrix, Number, Series, Table
 from ...answers.charts import histogram
 from ...answers.decisions import threshold_text
@@ -173,6 +173,7 @@ def _answer(numbers: Numbers, names: Sequence[str]) -> Answer:
     kind = "groups" if any("/" in name for name in groups) else "categories"
     rows, _ = differences_of(numbers.comparison or {}, [*names, ""], results[KINDS])
     sure = {row.key: row for row in rows if not math.isnan(row.low)}
+    words = {key: titled(key, {}) for key in numbers.keys}
     more = "--confidence-level 0.95 gives the other numbers intervals, too."
     return Answer(
         metric="anomaly_suite",
@@ -183,8 +184,8 @@ def _answer(numbers: Numbers, names: Sequence[str]) -> Answer:
         leading=numbers.keys[:3],
         numbers={
             name: [
-                Number(key, own[key], ends_of(own, key), numbers.higher(key), meaning=meaning(key))
-                for key in numbers.keys
+                Number(key, own[key], ends_of(own, key), numbers.higher(key), title=title, meaning=meaning)
+                for key, (title, meaning) in words.items()
             ]
             for name, own in zip(names, filter(None, (results, numbers.other)))
         },

@@ -154,11 +154,10 @@ def _plain(results: Results) -> dict[str, Any]:
 
 def _numbers(own: Mapping[str, Any], results: Results, protocol: str) -> list[Number]:
     kinds, ends = results.get(KINDS, {}), {f"{key}_{end}" for key in own for end in ("low", "high")}
-    meanings = {key: answer.words(key, {"protocol": protocol})[1] for key in own}
+    words = {key: answer.words(key, {"protocol": protocol}) for key in own if key not in ends}
     return [
-        Number(key, value, ends_of(own, key), kinds.get(key, {}).get("higher"), meaning=meanings[key])
-        for key, value in own.items()
-        if key not in ends
+        Number(key, own[key], ends_of(own, key), kinds.get(key, {}).get("higher"), title=title, meaning=meaning)
+        for key, (title, meaning) in words.items()
     ]
 
 

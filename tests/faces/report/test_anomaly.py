@@ -131,12 +131,12 @@ def test_one_level_and_hostile_names(tmp_path: Path) -> None:
     write_tree("mvtec-ad", tmp_path)
     for folder in ("maps", "data"):
         (tmp_path / folder / "nut").rename(tmp_path / folder / "<script>x")
-    for levels, keys in (("image", ["image_auroc", "image_ap"]), ("pixel", ["aupro@0.3", "pixel_auroc"])):
+    for levels, titles in (("image", ["Image AUROC", "Image AP"]), ("pixel", ["AUPRO 0.3", "Pixel AUROC"])):
         run = run_of(tmp_path, levels=levels)
         text = write_anomaly_report(run, tmp_path / levels).read_text(encoding="utf-8")
         assert "<script>x" not in text
         assert "&lt;script&gt;x" in text
-        assert re.findall("<dt[^>]*><b>([^<]*)</b>", text)[:2] == keys
+        assert re.findall("<dt[^>]*><b>([^<]*)</b>", text)[:2] == titles
         assert ('id="decisions"' in text) == (levels == "image")
         assert ("defect px covered" in text) == (levels == "pixel")
     with pytest.raises(ValueError, match=r"expected a report outside of .*/data, which is an input$"):

@@ -1,4 +1,7 @@
-"""Leaderboards: rows sorted and ranked, and which models do not differ from the best, by their saved samples."""
+"""Leaderboards: the numbers of results by group and seed, and which models do not differ from the best.
+
+That is decided by the samples that results keep, with as many resamples as Holm's correction needs.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import binascii
 import hashlib
 import json
 import math
+import re
+import statistics
+import sys
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -24,77 +30,97 @@ from ..metric.prepared import Prepared
 from ..metric.results import Key, Rate, Results, mean, mean_results, rates_of
 from ..metric.states import pack, unpack
 from ..reading.reasons import named
-from ..written.results import SAMPLES, direction_of
-from .tables import OVERALL, Cell, Place, ResultTable, Seeds, all_kinds, mean_of_seeds, numbers_of
+from ..written.results import KINDS, SAMPLES, direction_of, flat, rows_of_groups
 
-RANK = "rank"
+OVERALL = "mean"  # the name of the results beside groups
+_LARGEST = sys.float_info.max
+Place = tuple[str, str, str]  # file, group, key
 
 
-def sorted_by(table: ResultTable, key: str) -> ResultTable:
-    """Sort the rows by a column, best first; rows without a number, and the mean of groups, are last.
+def all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
+    kinds: dict[str, Any] = {}
+    for name, result in results.items():
+        own = result.get(KINDS)
+        for key, kind in own.items() if isinstance(own, Mapping) else ():
+            if not isinstance(kind, Mapping) or kind.get("kind") != "rate":  # as that of a rate that does not exist
+                kinds.setdefault(key, kind)
+                continue
+            first = kinds.get(key)
+            if not isinstance(first, Mapping) or first.get("kind") != "rate":
+                kinds[key] = kind
+            elif kind.get("share") != first.get("share"):
+                raise ValueError(f"{name}: expected {key} as in the other results, a share in [0, 1] or in percent")
+    return kinds
 
-    Parameters: table; key, the name of a column or, if groups are columns, a key, which means its mean. Without a known
-    direction, the highest number is first. Equal numbers keep their order.
-    Raises ValueError for an unknown key.
+
+def numbers_of(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The numbers of results by group; numbers beside the groups belong to OVERALL."""
+    groups = results.get("groups")
+    rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
+    if OVERALL in rows:
+        raise ValueError(f"groups: expected no group {OVERALL!r}, which is the name of the overall results")
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
+
+
+class Seeds:
+    """A regular expression that matches the seed in a name. Raises TypeError or ValueError for an invalid one.
+
+    >>> seeds = Seeds("-s[0-9]+")
+    >>> seeds.without("resnet-s0"), seeds.seed("resnet-s0"), seeds.seed("resnet")
+    ('resnet', '-s0', '')
     """
-    i = _column(table, key)
-    rows = sorted(table.rows, key=lambda row: (row[0] == OVERALL, _distance(row[1][i])))
-    return table._replace(rows=rows)
+
+    def __init__(self, pattern: str) -> None:
+        if not isinstance(pattern, str):
+            raise TypeError(f"seeds: expected a regular expression, got {pattern!r}")
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"seeds: expected a regular expression, got {pattern!r} ({error})") from None
+        self.text = pattern
+
+    def seed(self, name: str) -> str:
+        """The part of a name with the seed; "" if there is none."""
+        match = self._pattern.search(name)
+        return match.group() if match else ""
+
+    def matches(self, name: str) -> bool:
+        """Whether a name has a seed."""
+        return self._pattern.search(name) is not None
+
+    def without(self, name: str, empty: str = "") -> str:
+        """The rest of a name, or `empty` if nothing is left. Raises ValueError for several matches."""
+        rest, matches = self._pattern.subn("", name)
+        if matches > 1:  # such as [0-9]+ in resnet18-s0, which would merge it with resnet50-s0
+            raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+        return re.sub("//+", "/", rest).strip(" -_./") or empty
 
 
-def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
-    """Add a first column of ranks, from 1: by one column, or the mean of the ranks in all columns.
-
-    Parameters: table; key, as for `sorted_by`: equal numbers share a rank, and rows without a number have none. Without
-    a key, the mean over the columns with a known direction, where equal numbers have the mean of their ranks; a row
-    that lacks a number then has no rank.
-    """
-    rows = [cells for name, cells in table.rows if name != OVERALL]
-    if key is not None:
-        ranks: list[float | None] = [*_ranks([row[_column(table, key)] for row in rows], ties=False)]
-    else:
-        known = [i for i, _ in enumerate(table.columns) if any(row[i] and row[i].direction for row in rows)]  # type: ignore[union-attr]
-        if not known:
-            raise ValueError("rank: expected a column with a known direction, got none")
-        places = [_ranks([row[i] for row in rows], ties=True) for i in known]
-        ranks = [None if None in own else sum(filter(None, own)) / len(own) for own in zip(*places)]
-    of = iter(ranks)
-    cells = [None if name == OVERALL else next(of) for name, _ in table.rows]
-    first = [None if rank is None else Cell(RANK, rank) for rank in cells]
-    return table._replace(
-        columns=[RANK, *table.columns], rows=[(name, [cell, *row]) for cell, (name, row) in zip(first, table.rows)]
-    )
+def check_seeds(names: Collection[str], seeds: Seeds) -> None:
+    """Raise ValueError for a name without a seed that is the rest of a name with one: it would be a seed more."""
+    with_seeds = {seeds.without(name): name for name in names if seeds.matches(name)}
+    for name in names:
+        if not seeds.matches(name) and seeds.without(name) in with_seeds:
+            raise ValueError(f"{name}: expected a seed in the name, as in {with_seeds[seeds.without(name)]}, got none")
 
 
-def _column(table: ResultTable, key: str) -> int:
-    keys = [next((row[i].key for _, row in table.rows if row[i]), "") for i, _ in enumerate(table.columns)]  # type: ignore[union-attr]
-    named = [i for i, name in enumerate(table.columns) if key in (name, name.rpartition("/")[2])]
-    having = [i for i, own in enumerate(keys) if key in (own, own.rpartition("/")[2])]
-    mean = [i for i in having if table.columns[i].split(" ")[0] == OVERALL]
-    for places in (named, mean, having):
-        if places:
-            return places[0]
-    raise ValueError(f"sort: expected one of {', '.join(dict.fromkeys([*table.columns, *keys]))}, got {key!r}")
+def mean_of_seeds(values: Sequence[float]) -> float:
+    """The mean, exact if all values are equal; NaN if any is not finite."""
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
 
 
-def _distance(cell: Cell | None) -> tuple[bool, float]:
-    """A sort key that is lower for better numbers, and highest for a missing number."""
-    if cell is None or math.isnan(cell.value):
-        return True, 0.0
-    lower = cell.key == RANK or (cell.direction is not None and not cell.direction.higher)
-    return False, cell.value if lower else -cell.value
-
-
-def _ranks(cells: Sequence[Cell | None], *, ties: bool) -> list[float | None]:
-    """The rank of each cell, from 1; with `ties`, equal cells have the mean of their ranks."""
-    values = [_distance(cell) for cell in cells]
-    before = [sum(other < value for other in values) for value in values]
-    equal = [values.count(value) if ties else 1 for value in values]
-    exact = [first + (1 + count) / 2 for first, count in zip(before, equal)]
-    return [
-        None if cell is None or math.isnan(cell.value) else int(rank) if rank == int(rank) else rank
-        for cell, rank in zip(cells, exact)
-    ]
+def std_of_seeds(values: Sequence[float]) -> float | None:
+    """The sample standard deviation (n − 1); None for a single value."""
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
 
 
 def samples_of(metric: Metric, options: Mapping[str, Any]) -> dict[str, Any]:
