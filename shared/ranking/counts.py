@@ -139,11 +139,16 @@ def sides_of_kinds(
     if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
-    if counts is not None or xp is np:
-        of_kinds = (kinds == kind for kind in range(number))
-        if counts is not None:
-            return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
-        return [Side(_sorted(scores[here]), None, bits) for here in of_kinds]
+    sides = []
+    if counts is not None:
+        for kind in range(number):
+            here = kinds == kind
+            sides.append(as_side(scores[here], counts[here], bits=bits))
+        return sides
+    if xp is np:
+        for kind in range(number):
+            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
+        return sides
     places = [xp.nonzero(kinds == kind)[0] for kind in range(number - 1)]
     sides, others = [_on_device(scores[each], bits) for each in places], sum(map(len, places))
     if 2 * others > len(scores):
@@ -276,7 +281,7 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
             if negatives.before is not None:  # from rows to samples
-                above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
+                above, fp = (num_negatives - negatives.before[num_others - each] for each in (above, fp))
         else:
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
@@ -285,8 +290,11 @@ def runs(
             begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
             first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
-            lower = (xp.searchsorted(others, thresholds, side=side) for side in ("right", "left"))
-            above, fp = (num_negatives - negatives.below(rows) for rows in lower)
+            upto = xp.searchsorted(others, thresholds, side="right")
+            below = xp.searchsorted(others, thresholds, side="left")
+            if negatives.before is not None:
+                upto, below = negatives.before[upto], negatives.before[below]
+            above, fp = num_negatives - upto, num_negatives - below
         tp = num_positives - (first if positives.before is None else positives.before[first])
         sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
