@@ -39,31 +39,6 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
-# ---- extras.py -------------------------------------------------------------------------------------------------------
-# Errors that say what to install where an optional library is missing.
-
-# import name → name on PyPI, where they differ
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "apache_beam": "apache-beam",
-    "array_api_compat": "array-api-compat",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-
-
-@contextmanager
-def extra(name: str = "") -> Iterator[None]:
-    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
-
-
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
@@ -107,8 +82,11 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
+            try:
                 import array_api_compat
+            except ModuleNotFoundError as error:
+                name = "array-api-compat"
+                raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
             return array_api_compat.array_namespace(*arrays)
     return np
 
@@ -419,9 +397,8 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(
-            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
-        )
+        came = no_number(array) if isinstance(array, np.ndarray) else array.dtype
+        raise TypeError(f"{name}: expected numbers, got {came}")
     return array
 
 
@@ -462,9 +439,8 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     if labels.shape == (0,):
         labels = labels.reshape((0,) * ndim)
     if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
+        shape = "(N,)" if ndim == 1 else "(N, K)"
+        raise ValueError(f"{name}: expected integers of shape {shape}, got shape {tuple(labels.shape)}")
     if is_floating(labels) and labels.shape[0]:
         labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
@@ -500,7 +476,7 @@ def as_counts(x: Any, name: str) -> Array:
     return counts
 
 
-def check_lengths(**columns: Array | None) -> None:
+def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
         name: len(column) if getattr(column, "ndim", 1) else "no"
@@ -509,7 +485,7 @@ def check_lengths(**columns: Array | None) -> None:
     }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+        raise ValueError(f"{expected} of one length, got {came}")
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
@@ -552,10 +528,9 @@ def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Seque
 def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
     """(N,) integers in [low, high]."""
     column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
+    lowest, highest = (int(column.min()), int(column.max())) if len(column) else (low, high)
+    if lowest < low or highest > high:
+        raise ValueError(f"{_place(name)}: expected integers in [{low}, {high}], got {lowest} to {highest}")
     return column.astype(dtype)
 
 
@@ -578,10 +553,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths("state: expected arrays", **table)
 
 
 def _place(name: str) -> str:
@@ -1097,12 +1069,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)
@@ -1176,10 +1145,6 @@ class Prepared(ABC):
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
-        return {}
-
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
@@ -1188,15 +1153,15 @@ class MissingClassError(ValueError):
 class Drawn(NamedTuple):
     """A state as resamples see it."""
 
-    state: State
-    strata: np.ndarray | None = None
-    kept: np.ndarray | None = None
+    state: Any  # with as many entries as the state itself
+    strata: np.ndarray | None = None  # (N,) integers from 0; None for one stratum
+    kept: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
 
 
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata."""
 
-    def __init__(self, metric: Any, state: State, columns: Sequence[str]) -> None:
+    def __init__(self, metric: Any, state: Any, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
@@ -1253,11 +1218,6 @@ class PreparedTable(Prepared):
         rows = np.full(len(kept), -1)
         rows[kept] = places
         return rows
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1663,17 +1623,15 @@ StatesByGroup = Mapping[str, Sequence[State]]
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples."""
 
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
+    name: str  # the group's; empty for all samples and for groups that share some
+    prepared: Prepared  # its rows
+    results: Mapping[str, Results]  # of each group
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
         if self.name in self.results:
             return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
+        return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1727,7 +1685,7 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
             with named(group):
                 prepared = metric.prepare(state)
                 results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
+                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1901,6 +1859,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -1933,7 +1895,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -1944,23 +1906,14 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
-        columns, overrides = sort_arguments(self, None, None, kwargs)
-        metric = self.with_options(overrides)
-        with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
-        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
-
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -2047,9 +2000,6 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)
 
@@ -2126,7 +2076,9 @@ def receive(
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -2166,13 +2118,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
 
 
 def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
@@ -2244,24 +2189,21 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -2617,9 +2559,9 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
-    scores: Array
-    before: Array | None = None
-    bits: int | None = None
+    scores: Array  # (R,) float32 or float64, ascending
+    before: Array | None = None  # (R + 1,) int64, the samples of the rows before each, and all; None for one a row
+    bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 
     @cached_property
     def total(self) -> int:
@@ -3603,8 +3545,7 @@ class OpenF(Metric):
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """The samples, by class and score."""
         check_applied(state, self.thresholds)
-        arrays: Any = state
-        return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
+        return PreparedTable(self, state, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
         """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
@@ -3615,8 +3556,7 @@ class OpenF(Metric):
         merged = np.empty(len(scores), np.float64)
         for kind, rows in zip(kinds, rows_of_sides(*sides)):
             merged[kind] = rows.scores[rows.places(scores[kind])]
-        arrays: Any = {**state, "scores": merged}
-        return Drawn(arrays, strata=known.astype(np.int64))
+        return Drawn({**state, "scores": merged}, strata=known.astype(np.int64))
 
     def rates(self, state: OpenSetState) -> Results:
         """The best F-score of a state, and the curve of t_list."""
@@ -3628,8 +3568,7 @@ class OpenF(Metric):
         """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
-        state: Any = prepared.state
-        return {"per_sample": open_f_samples(state, results[self.name].threshold)}
+        return {"per_sample": open_f_samples(prepared.state, results[self.name].threshold)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -38,31 +38,6 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
-# ---- extras.py -------------------------------------------------------------------------------------------------------
-# Errors that say what to install where an optional library is missing.
-
-# import name → name on PyPI, where they differ
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "apache_beam": "apache-beam",
-    "array_api_compat": "array-api-compat",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-
-
-@contextmanager
-def extra(name: str = "") -> Iterator[None]:
-    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
-
-
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
@@ -99,8 +74,11 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
+            try:
                 import array_api_compat
+            except ModuleNotFoundError as error:
+                name = "array-api-compat"
+                raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
             return array_api_compat.array_namespace(*arrays)
     return np
 
@@ -420,9 +398,8 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(
-            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
-        )
+        came = no_number(array) if isinstance(array, np.ndarray) else array.dtype
+        raise TypeError(f"{name}: expected numbers, got {came}")
     return array
 
 
@@ -454,9 +431,8 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     if labels.shape == (0,):
         labels = labels.reshape((0,) * ndim)
     if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
+        shape = "(N,)" if ndim == 1 else "(N, K)"
+        raise ValueError(f"{name}: expected integers of shape {shape}, got shape {tuple(labels.shape)}")
     if is_floating(labels) and labels.shape[0]:
         labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
@@ -492,7 +468,7 @@ def as_counts(x: Any, name: str) -> Array:
     return counts
 
 
-def check_lengths(**columns: Array | None) -> None:
+def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
         name: len(column) if getattr(column, "ndim", 1) else "no"
@@ -501,7 +477,7 @@ def check_lengths(**columns: Array | None) -> None:
     }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+        raise ValueError(f"{expected} of one length, got {came}")
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -514,10 +490,9 @@ def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Seque
 def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
     """(N,) integers in [low, high]."""
     column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
+    lowest, highest = (int(column.min()), int(column.max())) if len(column) else (low, high)
+    if lowest < low or highest > high:
+        raise ValueError(f"{_place(name)}: expected integers in [{low}, {high}], got {lowest} to {highest}")
     return column.astype(dtype)
 
 
@@ -547,10 +522,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths("state: expected arrays", **table)
 
 
 def _place(name: str) -> str:
@@ -1092,12 +1064,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)
@@ -1179,10 +1148,6 @@ class Prepared(ABC):
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
-        return {}
 
 
 class MissingClassError(ValueError):
@@ -1592,17 +1557,15 @@ StatesByGroup = Mapping[str, Sequence[State]]
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples."""
 
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
+    name: str  # the group's; empty for all samples and for groups that share some
+    prepared: Prepared  # its rows
+    results: Mapping[str, Results]  # of each group
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
         if self.name in self.results:
             return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
+        return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1656,7 +1619,7 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
             with named(group):
                 prepared = metric.prepare(state)
                 results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
+                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1830,6 +1793,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -1862,7 +1829,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -1873,23 +1840,14 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
-        columns, overrides = sort_arguments(self, None, None, kwargs)
-        metric = self.with_options(overrides)
-        with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
-        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
-
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1976,9 +1934,6 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)
 
@@ -2055,7 +2010,9 @@ def receive(
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -2095,13 +2052,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
 
 
 def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
@@ -2173,24 +2123,21 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -2356,14 +2303,15 @@ def _corners(parts: Sequence[int]) -> list[int]:
 class DetectionState(TypedDict):
     """Boxes of N images in two tables, in float64, xyxy."""
 
-    num_predictions: np.ndarray
+    num_predictions: np.ndarray  # (N,) with num_references: rows of each image
     num_references: np.ndarray
-    predictions: np.ndarray
-    references: np.ndarray
-    ignored: np.ndarray
+    predictions: np.ndarray  # (Σn, 6) x1, y1, x2, y2, confidence, class
+    references: np.ndarray  # (Σm, 5) x1, y1, x2, y2, class
+    ignored: np.ndarray  # (Σm,) whether the object is ignored
+    # (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an exact corner is the sum of the two
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
-    counts: NotRequired[np.ndarray]
+    counts: NotRequired[np.ndarray]  # (N,) how many equal images each image stands for; absent, one each
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
@@ -2906,9 +2854,11 @@ _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 class Pairs(NamedTuple):
     """Pairs of a prediction and an object of its image."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # with columns: of the two tables
     columns: np.ndarray
-    ious: np.ndarray
+    ious: np.ndarray  # in float64
+    # the order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+    # IoU, and then meaningless for a pair that shares neither of its boxes with another
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
@@ -3167,6 +3117,7 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
+# "background" is an "unknown" without an object where these do not count, "left out" of a class that is not evaluated
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
@@ -3182,13 +3133,13 @@ CountColumns = dict[str, np.ndarray]
 class SelectedBoxes(NamedTuple):
     """The boxes of a state that are evaluated: confident predictions and all objects."""
 
-    predictions: np.ndarray
+    predictions: np.ndarray  # the first five as in a `DetectionState`
     references: np.ndarray
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
     counts: np.ndarray  # how many equal images each image stands for
-    image: np.ndarray
+    image: np.ndarray  # with confidence and label: of each prediction
     confidence: np.ndarray
     label: np.ndarray
     object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
@@ -3196,8 +3147,8 @@ class SelectedBoxes(NamedTuple):
     classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
     rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
-    known: list[int]
-    unknown_id: int
+    known: list[int]  # the ids of the known classes
+    unknown_id: int  # the class by which a prediction says "unknown"
     rules: OpenSetDetection  # the options
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -3214,9 +3165,9 @@ class SelectedBoxes(NamedTuple):
 class Outcomes(NamedTuple):
     """The outcome of each prediction."""
 
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
+    boxes: SelectedBoxes  # those that take part
+    outcome: np.ndarray  # (n,) int8, places in `OUTCOMES`
+    matched: np.ndarray  # (n,) the row of the object that it takes, or −1
 
 
 def corrected(
@@ -3894,10 +3845,8 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 class OwDln:
     """Images with boxes matched one to one, whatever their classes."""
 
-    match = staticmethod(one_to_one_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = one_to_one_outcomes(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
         self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
@@ -3954,11 +3903,9 @@ TENTHS = range(1, 10)  # recalls of WI(OWOD)
 class Owod:
     """Images with boxes matched as in Pascal VOC."""
 
-    match = staticmethod(voc_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         rules = boxes.rules
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {
@@ -4467,12 +4414,26 @@ class OpenSetDetection(Metric):
         """Match the boxes of each image."""
         return PreparedImages(state, self)
 
+    def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
+        """The tables by class and by image, the sweep over confidences, fates and errors."""
+        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        if self.per_class:
+            more = errors.table_by_class() if errors is not None else {}
+            tables["per_class"] = {**matched.table_by_class(), **more}
+        if self.per_image:
+            tables["per_image"] = {"image": [*range(int(prepared.images.sum()))], **matched.table_by_image()}
+            for more_rows in (prepared.recall, errors):
+                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
+        if self.conf_list is not None:
+            tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
+        return {**tables, **(errors.tables(results) if errors is not None else {})}
+
 
 class PreparedImages(Prepared):
     """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
-        self.state, self._metric = state, metric
+        self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
         lowest = min(
             metric.iou_threshold,
@@ -4481,9 +4442,9 @@ class PreparedImages(Prepared):
         )
         overlaps = boxes.overlaps(lowest)
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
-        self._own = boxes.counts
+        self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None
-        self._recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
+        self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -4496,7 +4457,7 @@ class PreparedImages(Prepared):
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
         """The number of images that each row stands for."""
-        return tally(self._places, self._own, len(self._first))
+        return tally(self._places, self.images, len(self._first))
 
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
@@ -4509,29 +4470,14 @@ class PreparedImages(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; in resamples too, 0/0 is 0.0."""
-        images = self._own
+        images = self.images
         if counts is not None:
-            images = np.zeros_like(self._own)
+            images = np.zeros_like(images)
             images[self._first] = counts
         try:
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self._recall, self.errors):
+        for more in (self.recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables by class and by image, the sweep over confidences, fates and errors."""
-        metric, tables = self._metric, dict[str, Any]()
-        if metric.per_class:
-            more = self.errors.table_by_class() if self.errors is not None else {}
-            tables["per_class"] = {**self.matched.table_by_class(), **more}
-        if metric.per_image:
-            tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for more_rows in (self._recall, self.errors):
-                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
-        if metric.conf_list is not None:
-            sweep = self.matched.sweep(results, metric.conf_list)
-            tables["sweep"] = {"confidence": metric.conf_list, **sweep}
-        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}

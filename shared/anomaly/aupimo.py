@@ -35,15 +35,12 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
 
 
 class PimoPixels(NamedTuple):
-    """The pixels that AUPIMO is computed from.
-
-    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
-    """
+    """The pixels that AUPIMO is computed from."""
 
     normal: Array  # (P,) the pixels of normal images, image by image
-    normal_images: np.ndarray
-    sizes: np.ndarray
-    weights: np.ndarray
+    normal_images: np.ndarray  # (M,) indices of these images
+    sizes: np.ndarray  # (M,) their numbers of pixels
+    weights: np.ndarray  # (M,) the weight of one pixel of each
     anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
     anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray

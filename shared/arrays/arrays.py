@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..extras import extra
-
 _FLOOR = (2, 1)
 if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
     raise ImportError(
@@ -64,8 +62,11 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
-            with extra():
+            try:
                 import array_api_compat
+            except ModuleNotFoundError as error:
+                name = "array-api-compat"
+                raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
             return array_api_compat.array_namespace(*arrays)
     return np
 

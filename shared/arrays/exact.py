@@ -132,16 +132,11 @@ _VALUES_AT_ONCE = 1 << 22  # values: halves of 27 bits add up to less than 2^53,
 
 
 class Sums(NamedTuple):
-    """Exact sums of numbers.
+    """Exact sums of numbers."""
 
-    number: how many there are
-    total: Σ x
-    squares: Σ x²
-    """
-
-    number: int = 0
-    total: Fraction = Fraction()
-    squares: Fraction = Fraction()
+    number: int = 0  # how many there are
+    total: Fraction = Fraction()  # Σ x
+    squares: Fraction = Fraction()  # Σ x²
 
     def plus(self, values: np.ndarray) -> Sums:
         """The sums with more values, finite floats of any shape.

@@ -113,25 +113,17 @@ def _corners(parts: Sequence[int]) -> list[int]:
 
 
 class DetectionState(TypedDict):
-    """Boxes of N images in two tables, in float64, xyxy.
+    """Boxes of N images in two tables, in float64, xyxy."""
 
-    num_predictions, num_references: (N,) rows of each image
-    predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
-    references: (Σm, 5) x1, y1, x2, y2, class
-    ignored: (Σm,) whether the object is ignored
-    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an
-    exact corner is the sum of the two
-    counts: (N,) how many equal images each image stands for; absent, one each
-    """
-
-    num_predictions: np.ndarray
+    num_predictions: np.ndarray  # (N,) with num_references: rows of each image
     num_references: np.ndarray
-    predictions: np.ndarray
-    references: np.ndarray
-    ignored: np.ndarray
+    predictions: np.ndarray  # (Σn, 6) x1, y1, x2, y2, confidence, class
+    references: np.ndarray  # (Σm, 5) x1, y1, x2, y2, class
+    ignored: np.ndarray  # (Σm,) whether the object is ignored
+    # (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an exact corner is the sum of the two
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
-    counts: NotRequired[np.ndarray]
+    counts: NotRequired[np.ndarray]  # (N,) how many equal images each image stands for; absent, one each
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:

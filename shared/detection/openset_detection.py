@@ -176,12 +176,26 @@ class OpenSetDetection(Metric):
         """Match the boxes of each image."""
         return PreparedImages(state, self)
 
+    def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
+        """The tables by class and by image, the sweep over confidences, fates and errors."""
+        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        if self.per_class:
+            more = errors.table_by_class() if errors is not None else {}
+            tables["per_class"] = {**matched.table_by_class(), **more}
+        if self.per_image:
+            tables["per_image"] = {"image": [*range(int(prepared.images.sum()))], **matched.table_by_image()}
+            for more_rows in (prepared.recall, errors):
+                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
+        if self.conf_list is not None:
+            tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
+        return {**tables, **(errors.tables(results) if errors is not None else {})}
+
 
 class PreparedImages(Prepared):
     """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
-        self.state, self._metric = state, metric
+        self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
         lowest = min(
             metric.iou_threshold,
@@ -190,9 +204,9 @@ class PreparedImages(Prepared):
         )
         overlaps = boxes.overlaps(lowest)
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
-        self._own = boxes.counts
+        self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None
-        self._recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
+        self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -205,7 +219,7 @@ class PreparedImages(Prepared):
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
         """The number of images that each row stands for."""
-        return tally(self._places, self._own, len(self._first))
+        return tally(self._places, self.images, len(self._first))
 
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
@@ -228,29 +242,14 @@ class PreparedImages(Prepared):
 
         Raises ValueError where there is no WI of protocol="owod".
         """
-        images = self._own
+        images = self.images
         if counts is not None:
-            images = np.zeros_like(self._own)
+            images = np.zeros_like(images)
             images[self._first] = counts
         try:
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self._recall, self.errors):
+        for more in (self.recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables by class and by image, the sweep over confidences, fates and errors."""
-        metric, tables = self._metric, dict[str, Any]()
-        if metric.per_class:
-            more = self.errors.table_by_class() if self.errors is not None else {}
-            tables["per_class"] = {**self.matched.table_by_class(), **more}
-        if metric.per_image:
-            tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for more_rows in (self._recall, self.errors):
-                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
-        if metric.conf_list is not None:
-            sweep = self.matched.sweep(results, metric.conf_list)
-            tables["sweep"] = {"confidence": metric.conf_list, **sweep}
-        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}

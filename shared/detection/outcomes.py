@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
+# "background" is an "unknown" without an object where these do not count, "left out" of a class that is not evaluated
 OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
@@ -37,20 +38,15 @@ CountColumns = dict[str, np.ndarray]
 
 
 class SelectedBoxes(NamedTuple):
-    """The boxes of a state that are evaluated: confident predictions and all objects.
+    """The boxes of a state that are evaluated: confident predictions and all objects."""
 
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    image, confidence, label: of each prediction
-    known, unknown_id: the ids of the known classes, and the class by which a prediction says "unknown"
-    """
-
-    predictions: np.ndarray
+    predictions: np.ndarray  # the first five as in a `DetectionState`
     references: np.ndarray
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
     counts: np.ndarray  # how many equal images each image stands for
-    image: np.ndarray
+    image: np.ndarray  # with confidence and label: of each prediction
     confidence: np.ndarray
     label: np.ndarray
     object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
@@ -58,8 +54,8 @@ class SelectedBoxes(NamedTuple):
     classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
     rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
-    known: list[int]
-    unknown_id: int
+    known: list[int]  # the ids of the known classes
+    unknown_id: int  # the class by which a prediction says "unknown"
     rules: OpenSetDetection  # the options
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -74,17 +70,11 @@ class SelectedBoxes(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """The outcome of each prediction.
+    """The outcome of each prediction."""
 
-    boxes: the boxes that take part
-    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
+    boxes: SelectedBoxes  # those that take part
+    outcome: np.ndarray  # (n,) int8, places in `OUTCOMES`
+    matched: np.ndarray  # (n,) the row of the object that it takes, or −1
 
 
 def corrected(

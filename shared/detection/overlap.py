@@ -28,17 +28,13 @@ _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image.
+    """Pairs of a prediction and an object of its image."""
 
-    rows, columns: of the two tables
-    ious: in float64
-    ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
-    IoU, and then meaningless for a pair that shares neither of its boxes with another
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # with columns: of the two tables
     columns: np.ndarray
-    ious: np.ndarray
+    ious: np.ndarray  # in float64
+    # the order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+    # IoU, and then meaningless for a pair that shares neither of its boxes with another
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:

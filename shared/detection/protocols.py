@@ -85,10 +85,8 @@ class OwDln:
     by_image: counts of one of each image
     """
 
-    match = staticmethod(one_to_one_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = one_to_one_outcomes(boxes, pairs)
         self.by_image = counts_by_image(self.outcomes)
         self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
@@ -171,11 +169,9 @@ class Owod:
     Open World Object Detection, CVPR 2021, and its code.
     """
 
-    match = staticmethod(voc_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         rules = boxes.rules
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
         self.by_image = {

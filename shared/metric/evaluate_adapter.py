@@ -84,7 +84,9 @@ def receive(
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -124,13 +126,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
 
 
 def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
@@ -202,10 +197,8 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
@@ -215,15 +208,14 @@ class Evaluated(Metric):
         """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -158,6 +158,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -211,7 +215,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -222,7 +226,7 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+    def prepared_parts(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
         """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
         `name` names the part of all samples where there are no groups.
@@ -230,7 +234,7 @@ class Metric:
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
+            batches = [reduced_batch(metric, columns)] if columns else [*self._batches]
         return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
@@ -247,10 +251,9 @@ class Metric:
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -360,9 +363,6 @@ class Metric:
         """Number of samples added so far."""
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
-
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)

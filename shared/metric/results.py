@@ -110,12 +110,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)

@@ -178,8 +178,7 @@ class OpenF(Metric):
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """The samples, by class and score."""
         check_applied(state, self.thresholds)
-        arrays: Any = state
-        return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
+        return PreparedTable(self, state, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
         """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
@@ -190,8 +189,7 @@ class OpenF(Metric):
         merged = np.empty(len(scores), np.float64)
         for kind, rows in zip(kinds, rows_of_sides(*sides)):
             merged[kind] = rows.scores[rows.places(scores[kind])]
-        arrays: Any = {**state, "scores": merged}
-        return Drawn(arrays, strata=known.astype(np.int64))
+        return Drawn({**state, "scores": merged}, strata=known.astype(np.int64))
 
     def rates(self, state: OpenSetState) -> Results:
         """The best F-score of a state, and the curve of t_list."""
@@ -203,8 +201,7 @@ class OpenF(Metric):
         """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
-        state: Any = prepared.state
-        return {"per_sample": open_f_samples(state, results[self.name].threshold)}
+        return {"per_sample": open_f_samples(prepared.state, results[self.name].threshold)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -24,17 +24,11 @@ _PER_CELL = 4  # the first, the last, the lowest and the highest
 
 
 class Vertices(NamedTuple):
-    """Vertices of a curve, from "nothing is detected" to "everything is".
+    """Vertices of a curve, from "nothing is detected", at the highest score, to "everything is", at −inf."""
 
-    thresholds: (V,) float64, a sample is detected iff score > threshold; the first is the highest score, at which
-    nothing is, and the last −inf, at which everything is
-    tp: (V,) int64, positives detected
-    fp: (V,) int64, negatives detected
-    """
-
-    thresholds: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
+    thresholds: np.ndarray  # (V,) float64, a sample is detected iff score > threshold
+    tp: np.ndarray  # (V,) int64, positives detected
+    fp: np.ndarray  # (V,) int64, negatives detected
 
 
 # where vertices lie: positions in [0, 1] that do not fall, and heights
