@@ -2275,6 +2275,13 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
     return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
+def sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 # Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
@@ -2970,7 +2977,7 @@ def macro_sweep(
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
         after = Sweep(*(column[: part.shape[0]] for column in columns))
-        sweep(part, here, hits, accepted, totals, bits, running, *after)
+        sweep(part, here, (hits, accepted, totals), bits, running, (*after,))
         yield after
 
 
@@ -3010,20 +3017,9 @@ def blocks_of(samples: Array) -> list[slice]:
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
-def _sweep_block(
-    outcomes: Array,
-    sizes: Array,
-    hits: Array,
-    accepted: Array,
-    totals: Array,
-    bits: int,
-    running: np.ndarray,
-    precision: Array,
-    recall: Array,
-    value: Array,
-) -> None:
+def _sweep_block(outcomes: Array, sizes: Array, counts: Sequence[Array], bits: int, running: Array, after: Any) -> None:
     """As `sweep_loop`, with array operations."""
-    xp = array_namespace(outcomes)
+    xp, (hits, accepted, totals) = array_namespace(outcomes), counts
     ids = outcomes >> 1
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
@@ -3034,8 +3030,9 @@ def _sweep_block(
     accepted_after = accepted[groups] + entered[1:] - entered[first]
     of_class = xp.clip(totals[groups], 1, None)
     divisors = ((accepted_after, xp.clip(accepted_after - entering, 1, None)), (of_class, of_class))
-    for sums, so_far, (after, earlier) in zip((precision, recall), running, divisors):
-        new, old = ratio_of(hits_after, after), ratio_of(hits_after - right, earlier)
+    precision, recall, value = after
+    for sums, so_far, (later, earlier) in zip((precision, recall), running, divisors):
+        new, old = ratio_of(hits_after, later), ratio_of(hits_after - right, earlier)
         pieces = []
         for j in range(len(so_far)):
             new, old = new * 2.0**bits, old * 2.0**bits
@@ -3050,20 +3047,10 @@ def _sweep_block(
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
 
 
-def sweep_loop(
-    pieces: Any,
-    outcomes: Any,
-    sizes: Any,
-    hits: Any,
-    accepted: Any,
-    totals: Any,
-    bits: int,
-    running: Any,
-    precision: Any,
-    recall: Any,
-    value: Any,
-) -> None:
+def sweep_loop(pieces: Any, outcomes: Any, sizes: Any, counts: Any, bits: int, running: Any, after: Any) -> None:
     """Accept entry by entry: the sums over classes of precision and of recall after each, and P·R/(P + R)."""
+    hits, accepted, totals = counts
+    precision, recall, value = after
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(outcomes)):
@@ -3158,23 +3145,23 @@ TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) e
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
 
-def best_macro_f(
-    predicted: Array,
-    classes: Array,
-    scores: Array,
-    num_classes: int,
-    t_list: np.ndarray | None,
-    *,
-    counts: Array | None = None,
-) -> BestF:
-    """As `macro_open_f`, of checked samples and thresholds."""
-    return best_f(*macro_samples(predicted, classes, scores, num_classes, counts), t_list)
+class Samples(NamedTuple):
+    """Checked samples of `macro_open_f`."""
+
+    predicted: Array
+    classes: Array  # −1 for an unknown sample
+    scores: Array
+    counts: Array | None = None
+
+    @classmethod
+    def of(cls, state: OpenSetState) -> Samples:
+        """The samples of a state."""
+        return cls(state["predicted"], state["classes"], state["scores"], state.get("counts"))
 
 
-def macro_samples(
-    predicted: Array, classes: Array, scores: Array, num_classes: int, counts: Array | None
-) -> tuple[Array, MacroF]:
+def macro_f_after(samples: Samples, num_classes: int) -> tuple[Array, MacroF]:
     """Scores in ascending order, and macro F after each."""
+    predicted, classes, scores, counts = samples
     xp = array_namespace(predicted)
     predicted, number = xp.astype(predicted, xp.int64, copy=False), num_classes
     if num_classes > predicted.shape[0]:  # counts are kept for classes that occur only
@@ -3303,7 +3290,7 @@ class Average(ABC):
 class MacroF(Average):
     """F after each sample, of the precision and recall averaged over C classes."""
 
-    outcomes: Array
+    outcomes: Array  # the first four as of `macro_sweep`
     totals: Array
     occurring: int
     sizes: Array | None
@@ -3408,7 +3395,7 @@ def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
 def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
     """F of the means over classes, from the sums over them, as accurate as if rounded once; 0/0 is 0."""
     xp = array_namespace(precision)
-    total, total_rest = _sum_and_rest(precision, recall)
+    total, total_rest = sum_and_rest(precision, recall)
     divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
     f = 2 * precision * recall / divisor
     product, product_rest = _product_and_rest(2 * precision, recall)
@@ -3416,13 +3403,6 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
     back, back_rest = _product_and_rest(times, total)
     left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
     return f + left / divisor
-
-
-def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
@@ -3445,10 +3425,10 @@ class Decisions:
 
     def __init__(self, state: OpenSetState, num_classes: int) -> None:
         """Sort the samples."""
-        counts = state.get("counts")
-        scores, known = macro_samples(state["predicted"], state["classes"], state["scores"], num_classes, counts)
-        there = state["classes"] < 0
-        unknown = as_side(state["scores"][there], None if counts is None else counts[there])
+        samples = Samples.of(state)
+        scores, known = macro_f_after(samples, num_classes)
+        there = samples.classes < 0
+        unknown = as_side(samples.scores[there], None if samples.counts is None else samples.counts[there])
         xp = array_namespace(scores)
         self.number = scores.shape[0] if known.sizes is None else int(xp.sum(known.sizes))
         check_both_classes(unknown.total, self.number - unknown.total)
@@ -3596,8 +3576,7 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         thresholds = self.thresholds if self.threshold is None else np.asarray([self.threshold])
-        columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), thresholds, counts=state.get("counts"))
+        return best_f(*macro_f_after(Samples.of(state), int(state["predictions_width"])), thresholds)
 
     def rates(self, state: OpenSetState) -> Results:
         """As of `OpenF`, and the numbers of the decisions."""

@@ -2911,6 +2911,20 @@ TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) e
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
 
 
+class Samples(NamedTuple):
+    """Checked samples of `macro_open_f`."""
+
+    predicted: Array
+    classes: Array  # −1 for an unknown sample
+    scores: Array
+    counts: Array | None = None
+
+    @classmethod
+    def of(cls, state: OpenSetState) -> Samples:
+        """The samples of a state."""
+        return cls(state["predicted"], state["classes"], state["scores"], state.get("counts"))
+
+
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
     """Scores in ascending order with their outcomes and, if any, counts."""
     if counts is None:
@@ -2919,14 +2933,13 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
     return ordered, outcomes[order], counts[order]
 
 
-def best_micro_f(
-    predicted: Array, classes: Array, scores: Array, t_list: np.ndarray | None, *, counts: Array | None = None
-) -> BestF:
-    """As `micro_open_f`, of checked samples and thresholds."""
+def micro_f_after(samples: Samples) -> tuple[Array, MicroF]:
+    """Scores in ascending order, and micro F after each."""
+    predicted, classes, scores, counts = samples
     xp = array_namespace(classes)
     ordered, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return best_f(ordered, MicroF(correct, sizes, known), t_list)
+    return ordered, MicroF(correct, sizes, known)
 
 
 def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:
@@ -3157,6 +3170,4 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return best_micro_f(
-            state["predicted"], state["classes"], state["scores"], self.thresholds, counts=state.get("counts")
-        )
+        return best_f(*micro_f_after(Samples.of(state)), self.thresholds)

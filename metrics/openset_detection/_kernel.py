@@ -2217,6 +2217,64 @@ def is_ultralytics(image: Any) -> bool:
     return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
+
+
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
 # Boxes of images: the columns of detection laid out in two tables and checked, their exact IoU, and their order.
 
@@ -2457,19 +2515,12 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+        table[:, :2], remainders[:, :2] = sum_and_rest(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size / 2)
     else:
         remainders[:, :2] = 0.0
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size)
     return remainders
-
-
-def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
@@ -3584,57 +3635,6 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     """Match pairs one after the other, in the order of the keys; the last key counts first."""
     order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
     return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
-
-
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
-    return weighted
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
 
 
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------

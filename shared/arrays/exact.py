@@ -47,6 +47,13 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
     return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
+def sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 

@@ -26,6 +26,7 @@ from ..arrays.checks import (
     integer_column,
     number_table,
 )
+from ..arrays.exact import sum_and_rest
 from ..arrays.threads import each_in_threads, threads_for, worth_compiling
 
 if TYPE_CHECKING:
@@ -279,19 +280,12 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+        table[:, :2], remainders[:, :2] = sum_and_rest(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size / 2)
     else:
         remainders[:, :2] = 0.0
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size)
     return remainders
-
-
-def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:

@@ -23,7 +23,7 @@ from ..metric.results import Rate, Results
 from ..ranking.counts import as_side, check_both_classes, rows_of_sides
 from ..ranking.operating_points import samples_above
 from ..ranking.roc import check_samples, sample_table
-from .open_f import BestF, Hos, best_f, best_macro_f, best_micro_f, macro_samples
+from .open_f import BestF, Hos, Samples, best_f, macro_f_after, micro_f_after
 from .samples import (
     OPEN_SET_ALIASES,
     OPEN_SET_TABLES,
@@ -44,10 +44,10 @@ class Decisions:
 
     def __init__(self, state: OpenSetState, num_classes: int) -> None:
         """Sort the samples."""
-        counts = state.get("counts")
-        scores, known = macro_samples(state["predicted"], state["classes"], state["scores"], num_classes, counts)
-        there = state["classes"] < 0
-        unknown = as_side(state["scores"][there], None if counts is None else counts[there])
+        samples = Samples.of(state)
+        scores, known = macro_f_after(samples, num_classes)
+        there = samples.classes < 0
+        unknown = as_side(samples.scores[there], None if samples.counts is None else samples.counts[there])
         xp = array_namespace(scores)
         self.number = scores.shape[0] if known.sizes is None else int(xp.sum(known.sizes))
         check_both_classes(unknown.total, self.number - unknown.total)
@@ -241,8 +241,7 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         thresholds = self.thresholds if self.threshold is None else np.asarray([self.threshold])
-        columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), thresholds, counts=state.get("counts"))
+        return best_f(*macro_f_after(Samples.of(state), int(state["predictions_width"])), thresholds)
 
     def rates(self, state: OpenSetState) -> Results:
         """As of `OpenF`, and the numbers of the decisions."""
@@ -278,6 +277,4 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return best_micro_f(
-            state["predicted"], state["classes"], state["scores"], self.thresholds, counts=state.get("counts")
-        )
+        return best_f(*micro_f_after(Samples.of(state)), self.thresholds)
