@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
@@ -2902,6 +2903,9 @@ _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fract
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
+Two = tuple[np.ndarray, np.ndarray]  # arrays of the predictions and of the objects
+
+
 class Pairs(NamedTuple):
     """Pairs of a prediction and an object of its image."""
 
@@ -2932,43 +2936,35 @@ def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def listed_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    threshold: float,
-) -> Pairs:
+def listed_pairs(tables: Two, numbers: Two, threshold: float) -> Pairs:
     """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
-    images = predictions, references, num_predictions, num_references
-    number = num_predictions * num_references  # of pairs in each image
+    number = numbers[0] * numbers[1]  # of pairs in each image
     work = _PAIR_WORK * int(number.sum())
-    loop = worth_compiling(pairs_above, work, predictions, references)
+    loop = worth_compiling(pairs_above, work, *tables)
     if loop is None:
-        counts, starts = objects_of_rows(num_predictions, num_references)
+        counts, starts = objects_of_rows(*numbers)
         listed = []
         for start, stop in pairwise(cuts_of_pairs(counts)):
             rows, columns = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
-            listed.append(_pairs_reaching(predictions, references, rows, columns, threshold))
+            listed.append(_pairs_reaching(*tables, rows, columns, threshold))
     else:
         threads = threads_for(work)
-        pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
+        pieces = [
+            partial(_pairs_by_loop, loop, tables, numbers, threshold, part) for part in runs_of_work(number, threads)
+        ]
         listed = in_threads(pieces, threads)
     return listed[0] if len(listed) == 1 else Pairs(*map(np.concatenate, zip(*listed)))
 
 
-def _pairs_by_loop(
-    loop: Callable[..., int], tables_and_numbers: tuple[np.ndarray, ...], threshold: float, part: slice
-) -> Pairs:
+def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshold: float, part: slice) -> Pairs:
     """The pairs of a run of images."""
-    *tables, num_predictions, num_references = tables_and_numbers
-    numbers = num_predictions[part], num_references[part]
-    starts = [int(each[: part.start].sum()) for each in (num_predictions, num_references)]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, numbers))
+    own = [each[part] for each in numbers]
+    starts = [int(each[: part.start].sum()) for each in numbers]
+    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
     length = 2 * len(boxes)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(boxes, others, *numbers, threshold, rows, columns, ious)
+        size = loop(boxes, others, *own, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size
@@ -3080,33 +3076,26 @@ class Overlaps(NamedTuple):
         return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
-def overlaps(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    lowest: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Overlaps:
+def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
     """List all pairs of a prediction and an object of one image that may reach the lowest of some IoUs > 0."""
-    tables = predictions[:, :4], references[:, :4]
     if corners is None:
-        corners = Corners(tables[0], np.zeros(tables[0].shape), 0), Corners(tables[1], np.zeros(tables[1].shape), 0)
+        ours, theirs = (Corners(table[:, :4], np.zeros((len(table), 4)), 0) for table in tables)
+        corners = ours, theirs
     off, lost = 0.0, []
     for boxes in corners:
         doubt = boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf)
         lost.append(doubt > _LOST)
         off += float(doubt.max(initial=0, where=~lost[-1]))
     error = _ROUNDING + 4 * off  # |IoU in float64 − IoU|: that of its sums, and four times that of its sides
-    pairs = listed_pairs(predictions, references, num_predictions, num_references, max(lowest, _LOW) - error)
+    pairs = listed_pairs(tables, numbers, max(lowest, _LOW) - error)
     if lost[0].any() or lost[1].any():
         lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
-        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(num_predictions, num_references))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
 
 
 def _pairs_of_lost(
@@ -3168,13 +3157,21 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
-# "background" is an "unknown" without an object where these do not count, "left out" of a class that is not evaluated
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
+
+
+class Outcome(IntEnum):
+    """The outcome of a prediction; the first four are counted."""
+
+    TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN = range(4)
+    BACKGROUND = 4  # an "unknown" without an object, where these do not count
+    ON_IGNORED = 5
+    LEFT_OUT = 6  # of a class that is not evaluated
+
+
+COUNTED = range(Outcome.BACKGROUND)
 # for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+IS_RIGHT = np.isin(np.arange(len(Outcome)), (Outcome.TP_KNOWN, Outcome.TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(Outcome)), (Outcome.FP_KNOWN, Outcome.FP_UNKNOWN, Outcome.BACKGROUND))
 _FEW = 1 << 10  # ids of classes
 NO_ROWS = np.zeros(0, np.int64)
 
@@ -3203,21 +3200,21 @@ class SelectedBoxes(NamedTuple):
     rules: OpenSetDetection  # the options
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
+    @property
+    def tables(self) -> Two:
+        """The predictions and the objects."""
+        return self.predictions, self.references
+
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+        return overlaps(self.tables, (self.num_predictions, self.num_references), lowest, self.corners)
 
 
 class Outcomes(NamedTuple):
     """The outcome of each prediction."""
 
     boxes: SelectedBoxes  # those that take part
-    outcome: np.ndarray  # (n,) int8, places in `OUTCOMES`
+    outcome: np.ndarray  # (n,) int8, places in `Outcome`
     matched: np.ndarray  # (n,) the row of the object that it takes, or −1
 
 
@@ -3227,8 +3224,8 @@ def corrected(
     """The outcomes after errors are corrected."""
     boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
     rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
-    outcome[going] = LEFT_OUT_CLASS
-    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    outcome[going] = Outcome.LEFT_OUT
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
     return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
@@ -3344,7 +3341,7 @@ def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    size, width = len(boxes.num_predictions), len(Outcome)
     table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
@@ -3388,11 +3385,11 @@ class ClassObjects(NamedTuple):
 
 def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class."""
-    boxes, width = outcomes.boxes, len(OUTCOMES)
+    boxes, width = outcomes.boxes, len(Outcome)
     size = len(boxes.classes)
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
+    tp, fp = table[Outcome.TP_KNOWN] + table[Outcome.TP_UNKNOWN], table[Outcome.FP_KNOWN] + table[Outcome.FP_UNKNOWN]
     objects = ClassObjects.of(boxes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
@@ -3449,28 +3446,20 @@ RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
-def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
+def match_pairs(pairs: Pairs, tables: Two, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
+    keys = [-tables[0][pairs.rows, 4], -pairs.ranks]
     if matching == BY_CONFIDENCE:
         keys.reverse()
-    ranked = rank_pairs(pairs, predictions, references, keys)
-    return take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(rank_pairs(pairs, tables, keys)), tables)
 
 
-def first_pairs(
-    pairs: Pairs,
-    places: np.ndarray,
-    of: np.ndarray,
-    predictions: np.ndarray,
-    references: np.ndarray,
-    keys: list[np.ndarray],
-) -> np.ndarray:
+def first_pairs(pairs: Pairs, places: np.ndarray, of: np.ndarray, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`."""
     first = lowest_of_each(places, of, keys)
     equal = np.bincount(of[first])[of[first]] > 1
     several = first[equal]
-    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    order = rank_pairs(pairs.take(several), tables, [*(key[several] for key in keys), of[several]])
     several = several[order]
     return np.concatenate([first[~equal], several[first_of_each(of[several])]])
 
@@ -3486,11 +3475,11 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
     return places
 
 
-def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+def rank_pairs(pairs: Pairs, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
-        boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
+        boxes, others = (box_ranks(table[:, [label, 0, 1, 2, 3]]) for table, label in zip(tables, (5, 4)))
         ranked = np.lexsort([others[pairs.columns], boxes[pairs.rows], *keys])
     return ranked
 
@@ -3504,9 +3493,9 @@ def box_ranks(columns: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, tables: Two) -> Pairs:
     """Take each pair of two boxes that are still free, from pairs listed best first."""
-    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
+    taken, (row_used, column_used) = [], map(bytearray, map(len, tables))
     for start in range(0, len(ranked.rows), _LISTED):
         part = slice(start, start + _LISTED)
         for pair, (row, column) in enumerate(zip(ranked.rows[part].tolist(), ranked.columns[part].tolist()), start):
@@ -3526,20 +3515,19 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(
-        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
-    )
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.tables, boxes.rules.matching or BY_IOU)
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
     label = boxes.label
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    outcome = np.full(len(label), Outcome.FP_KNOWN, np.int8)
+    outcome[says_unknown] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
+    outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
 
 
@@ -3547,20 +3535,20 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class."""
     pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
-    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pairs = pairs.take(rank_pairs(pairs, boxes.tables, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
     keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
-    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(rank_pairs(taking, boxes.tables, keys))
     taking = taking.take(first_of_each(taking.columns))
 
-    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
-    of_class[-1] = FP_UNKNOWN
+    of_class = np.where(np.isin(boxes.classes, boxes.known), Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
+    of_class[-1] = Outcome.FP_UNKNOWN
     outcome = of_class[boxes.rows]
-    says_unknown = outcome[taking.rows] == FP_UNKNOWN
-    outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    says_unknown = outcome[taking.rows] == Outcome.FP_UNKNOWN
+    outcome[pointing.rows[to_ignored]] = Outcome.ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
@@ -3633,8 +3621,7 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
     """Match pairs one after the other, in the order of the keys; the last key counts first."""
-    order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
-    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
+    return take_free(pairs.take(rank_pairs(pairs, boxes.tables, keys)), boxes.tables)
 
 
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------
@@ -3646,9 +3633,9 @@ _RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
-_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
+_FLAGS_OF_OUTCOME = np.zeros(len(Outcome), np.uint32)
+_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] = _WRONG
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -3869,7 +3856,8 @@ class OwDln:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
         outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        says_unknown = np.isin(outcomes.outcome, (Outcome.TP_UNKNOWN, Outcome.FP_UNKNOWN))
+        called = outcomes.matched[(outcomes.matched >= 0) & says_unknown]
         weights = boxes.counts[boxes.object_image[called]]
         number = tally(boxes.object_rows[called], weights, len(boxes.classes))
         return {**counts_by_class(outcomes), "called unknown": number.tolist()}
@@ -4056,7 +4044,8 @@ def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
     boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
+    tp, fp = (ranked_outcome(outcomes, code) for code in (Outcome.TP_KNOWN, Outcome.FP_KNOWN))
+    return ClosedSet(known_only, objects, tp, fp)
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
@@ -4109,9 +4098,9 @@ FALSE_POSITIVES = (
 )
 # the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
+_KIND_ON_BACKGROUND = np.full(len(Outcome), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[Outcome.FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[Outcome.FP_UNKNOWN, Outcome.BACKGROUND]] = BACKGROUND_CALLED + 1
 FATES = (
     ("known", "found"),
     ("known", "called another known"),
@@ -4183,7 +4172,7 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
 def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
     """Keep of some pairs each prediction's pair with the object that it overlaps most."""
     boxes, pairs = outcomes.boxes, near.pairs
-    return near.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.tables, [-pairs.ranks]))
 
 
 def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
@@ -4197,7 +4186,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.tables, keys))
     called = boxes.object_rows.copy()
     called[naming.columns] = boxes.rows[naming.rows]
     called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]

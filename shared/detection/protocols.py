@@ -24,12 +24,9 @@ from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
 from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
     BY_CONFIDENCE,
-    FP_KNOWN,
-    FP_UNKNOWN,
     NO_ROWS,
-    TP_KNOWN,
-    TP_UNKNOWN,
     CountColumns,
+    Outcome,
     Outcomes,
     Ranked,
     SelectedBoxes,
@@ -109,7 +106,8 @@ class OwDln:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
         outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        says_unknown = np.isin(outcomes.outcome, (Outcome.TP_UNKNOWN, Outcome.FP_UNKNOWN))
+        called = outcomes.matched[(outcomes.matched >= 0) & says_unknown]
         weights = boxes.counts[boxes.object_image[called]]
         number = tally(boxes.object_rows[called], weights, len(boxes.classes))
         return {**counts_by_class(outcomes), "called unknown": number.tolist()}
@@ -322,7 +320,8 @@ def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
     boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
+    tp, fp = (ranked_outcome(outcomes, code) for code in (Outcome.TP_KNOWN, Outcome.FP_KNOWN))
+    return ClosedSet(known_only, objects, tp, fp)
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
