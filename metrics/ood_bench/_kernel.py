@@ -551,7 +551,7 @@ def reduced_by_group(
 
 def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     """The rows of each group, in ascending order, by its name."""
-    items = _group_items(groups)
+    items = column_items(groups, GROUPS)
     try:
         names = {item: group_name(item) for item in dict.fromkeys(items)}
     except TypeError as error:
@@ -619,7 +619,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
-    names = _group_items(state[GROUPS])
+    names = column_items(state[GROUPS], GROUPS)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
@@ -638,15 +638,16 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     return {name: part for name, part in parts.items() if part}
 
 
-def _group_items(groups: Any) -> list[Any]:
-    groups = without_arrow(groups)
-    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
-        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
-    if is_torch_array(groups):
-        groups = to_numpy(as_array(groups, "groups"))
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
-    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+def column_items(column: Any, name: str) -> list[Any]:
+    """The entries of a column of strings or integers."""
+    column = without_arrow(column)
+    if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
+        raise TypeError(f"{name}: expected a column of strings or integers, got {type(column).__name__}")
+    if is_torch_array(column):
+        column = to_numpy(as_array(column, name))
+    if getattr(column, "ndim", 1) != 1:
+        raise ValueError(f"{name}: expected shape (N,), got shape {tuple(column.shape)}")
+    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _indexable(column: Any, name: str) -> Any:
@@ -881,7 +882,8 @@ _work: dict[Callable[..., Any], int] = {}
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 Result = TypeVar("Result")
-_in_fork = False
+_PROCESS = os.getpid()  # which a fork is not
+_UNLIMITED = 1 << 20  # cores
 
 
 def threads_for(work: int) -> int:
@@ -892,7 +894,7 @@ def threads_for(work: int) -> int:
 
 def num_threads() -> int:
     """The number of threads over which this thread may spread its work."""
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if os.getpid() != _PROCESS or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -942,18 +944,6 @@ def _cores_of_cgroup() -> int:
     return max(1, least)
 
 
-_UNLIMITED = 1 << 20
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
@@ -965,11 +955,11 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss."""
 
     value: float
-    higher: bool | None
-    share: bool = True
-    error: float | None = None
-    threshold: float | None = None
-    interval: Interval | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is
+    share: bool = True  # whether it is a share, in [0, 1], which may be shown in percent
+    error: float | None = None  # a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: float | None = None  # of the decisions score > threshold; None if there is none, or none is shown
+    interval: Interval | None = None  # the bounds of its confidence interval
 
 
 class Count(NamedTuple):
@@ -1002,10 +992,11 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
 class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each."""
 
-    results: Results
+    results: Results  # of all samples, or the means
+    # by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     groups: Mapping[str, Results] | None = None
-    signature: str = ""
-    options: Mapping[str, Any] = MappingProxyType({})
+    signature: str = ""  # of the metric that computed them
+    options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1687,14 +1678,16 @@ class Metric:
     """A metric over samples that come in batches."""
 
     name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    fixed_options: ClassVar[frozenset[str]] = frozenset()  # that shape a batch as it is added, and cannot change then
+    # the columns of each table of a state in which equal rows may be counted, by the name of the counts
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()  # the arrays of a state that say what the samples are, of all models alike
+    aliases: ClassVar[Mapping[str, str]] = {}  # other names for columns
+    # options that say which results there are, and move none, so that they are not in the signature
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
     # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
     # cannot be left out
@@ -3495,13 +3488,13 @@ _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the options of its measures, and what several of them share."""
+    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share."""
 
     def __init__(
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
     ) -> None:
         self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of quantities
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from ..arrays.sorting import indices, sorted_with
 from ..metric.results import Rate, Results
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import STEPS
+from .maps import check_single
 from .rates import MapRates
 from .regions import regions_of
 
@@ -54,10 +55,7 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
     """
     if "significant_bits" in state:
         raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
-    if "normal_counts" in state:
-        raise ValueError(
-            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
-        )
+    check_single(state, "pimo_bounds")
     labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
     normal, defective = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))

@@ -6,7 +6,7 @@ Images show samples; equal images, or samples, are rows that resamples are drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,8 @@ from ..arrays.arrays import (
     Array,
     State,
     array_namespace,
-    as_array,
     device_of,
-    is_torch_array,
     to_numpy,
-    without_arrow,
 )
 from ..arrays.checks import (
     check_arrays,
@@ -32,7 +29,7 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
-from ..metric.groups import ALL, group_name
+from ..metric.groups import ALL, column_items, group_name
 from ..metric.prepared import as_content
 from ..ranking.quantities import checked_bits
 from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, checked_components
@@ -141,12 +138,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
     Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
     """
-    samples = without_arrow(samples)
-    if is_torch_array(samples):
-        samples = to_numpy(as_array(samples, "samples"))
-    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
-    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    items = column_items(samples, "samples")
     check_lengths(predictions=maps, samples=items)
     ids = []
     for i, item in enumerate(items):
@@ -287,15 +279,19 @@ def per_image_table(
 
 
 def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
-    if "normal_counts" in state:
-        raise ValueError(
-            "per_image: pixels of several images have been counted together; give it at load, not at compute"
-        )
+    check_single(state, "per_image")
     num_pixels = regions_of(state).num_pixels
     tp = exceeding(state["anomalous"], num_pixels, threshold)
     fp = exceeding(state["normal"], state["num_normal"], threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
+
+
+def check_single(state: Mapping[str, Any], option: str) -> None:
+    """Raise ValueError if pixels of several images are rows with a count."""
+    if "normal_counts" in state:
+        together = "pixels of several images have been counted together"
+        raise ValueError(f"{option}: {together}; give it at load, not at compute")
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:

@@ -248,8 +248,12 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
 
 def unknown_by_image(outcomes: Outcomes) -> CountColumns:
     """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
-    columns = counts_by_image(outcomes)
-    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
+    boxes, size = outcomes.boxes, len(outcomes.boxes.num_predictions)
+    counted = (boxes.object_label == boxes.unknown_id) & ~boxes.ignored
+    return {
+        "TP_unknown": np.bincount(boxes.image[outcomes.outcome == Outcome.TP_UNKNOWN], minlength=size),
+        "total_unknown": np.bincount(boxes.object_image[counted], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:

@@ -77,14 +77,11 @@ class OwDln:
     """Images with boxes matched one to one, whatever their classes.
 
     See `one_to_one_outcomes` and `openset_detection_rates`.
-
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image
     """
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         self.outcomes = one_to_one_outcomes(boxes, pairs)
-        self.by_image = counts_by_image(self.outcomes)
+        self.by_image = counts_by_image(self.outcomes)  # of one of each
         self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -158,9 +155,6 @@ class Owod:
     with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
     predictions: OWOD's code, and so the tables of papers, count these.
 
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image
-
     Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
@@ -172,7 +166,7 @@ class Owod:
         self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
-        self.by_image = {
+        self.by_image = {  # of one of each
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),

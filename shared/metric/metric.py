@@ -68,14 +68,6 @@ class Metric:
     reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
     as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
@@ -89,14 +81,16 @@ class Metric:
     """
 
     name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    fixed_options: ClassVar[frozenset[str]] = frozenset()  # that shape a batch as it is added, and cannot change then
+    # the columns of each table of a state in which equal rows may be counted, by the name of the counts
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()  # the arrays of a state that say what the samples are, of all models alike
+    aliases: ClassVar[Mapping[str, str]] = {}  # other names for columns
+    # options that say which results there are, and move none, so that they are not in the signature
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
     # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
     # cannot be left out

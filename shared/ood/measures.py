@@ -52,19 +52,16 @@ _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the options of its measures, and what several of them share.
+    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share.
 
-    positives, negatives: the OOD and the in-distribution samples
-    threshold: for measures of the decisions score > threshold
-    step: for measures that are sampled at every `step`-th score
-    values: of quantities by name
+    Parameters: threshold, for measures of the decisions score > threshold; step, for those of every `step`-th score.
     """
 
     def __init__(
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
     ) -> None:
         self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of quantities
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:

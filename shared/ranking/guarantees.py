@@ -93,14 +93,10 @@ def _is_within(count: int, trials: int, rate: Fraction, chance: Fraction) -> boo
 
 
 class GuaranteedCoverage(NamedTuple):
-    """A coverage with a bounded risk on new data.
+    """A coverage with a bounded risk on new data."""
 
-    coverage: the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
-    threshold: a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
-    """
-
-    coverage: float
-    threshold: float
+    coverage: float  # the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
+    threshold: float  # a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
 
 
 def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | None = None) -> float:
