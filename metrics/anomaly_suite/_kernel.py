@@ -716,12 +716,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -772,9 +768,9 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 class _Packed(NamedTuple):
     """Rows as integers."""
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -809,11 +805,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:
@@ -1248,7 +1244,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 
@@ -2598,8 +2594,9 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
@@ -2615,11 +2612,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     return side.scores[rows]
 
 
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 # Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
@@ -2632,8 +2624,8 @@ class Quantity(NamedTuple):
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is, or if it is not a result
+    bounds: Bounds | None = None  # other parts, which bound the value before scores were cut; None if none are known
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -4086,14 +4078,10 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted(samples):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(map(_words, (other, group)))
+                names = " and in ".join(f"group {one!r}" if one != ALL else "no group" for one in (other, group))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
 
 
 class ImageRows(NamedTuple):
@@ -4121,25 +4109,17 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
     _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
-    return ImageRows(
-        kinds[standing],
-        counts,
-        rows[sample],
-        np.isin(np.arange(len(labels)), first),
-        np.isin(sample, standing),
-    )
+    is_first = np.isin(np.arange(len(labels)), first)
+    return ImageRows(kinds[standing], counts, rows[sample], is_first, np.isin(sample, standing))
 
 
 def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     """All that tells each image apart: its score, and a digest of its pixels, whatever type they came in, and regions."""
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
-    overlaps = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in overlaps_of(state).values()
-    ]
+    overlaps = []
+    for each in overlaps_of(state).values():
+        overlaps.append(np.split(each.sizes, np.cumsum(each.numbers)))
+        overlaps.append(np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)))
     numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
     tables = [
         np.split(state[name], np.cumsum(state[number]))
@@ -4149,7 +4129,7 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     ]
     for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
         digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+        for part in (normal[i], *(column[i] for column in overlaps)):
             digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
         yield score, digest.digest() + others.astype(np.float64).tobytes()
@@ -4536,12 +4516,6 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
 
-def mean_aupimo(values: Sequence[float | None]) -> float:
-    """The mean of the images that have one."""
-    there = [value for value in values if value is not None]
-    return math.fsum(there) / len(there)
-
-
 class PimoPixels(NamedTuple):
     """The pixels that AUPIMO is computed from."""
 
@@ -4647,7 +4621,8 @@ class PimoRates(MapRates):
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
-        value = mean_aupimo(self.of_images) if images is None else self._drawn.mean(images)
+        there = (value for value in self.of_images if value is not None)
+        value = mean(there) if images is None else self._drawn.mean(images)
         return {"aupimo": Rate(value, higher=True)}
 
     @cached_property
@@ -5011,7 +4986,7 @@ def receive(
 ) -> None:
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
@@ -5030,7 +5005,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -5047,11 +5022,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -5059,14 +5034,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:

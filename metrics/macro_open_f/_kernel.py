@@ -731,12 +731,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -787,9 +783,9 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 class _Packed(NamedTuple):
     """Rows as integers."""
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -824,11 +820,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:
@@ -1310,7 +1306,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 
@@ -2063,7 +2059,7 @@ def receive(
 ) -> None:
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
@@ -2082,7 +2078,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -2099,11 +2095,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -2111,14 +2107,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
@@ -2660,8 +2648,9 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
@@ -2675,11 +2664,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3090,7 +3074,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
         check_ids(predicted, classes, num_classes)
-        return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
+        totals = sum(
+            count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+            for block in blocks_of(classes)
+        )
+        return outcomes_of(predicted, predicted == classes, num_classes), totals
     parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
     outcomes = np.empty(len(predicted), _type_of(num_classes))
     totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
@@ -3110,14 +3098,6 @@ def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
 
 def _type_of(most: int) -> Any:
     return np.uint16 if 2 * most <= 1 << 16 else np.uint32
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
 
 
 def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:

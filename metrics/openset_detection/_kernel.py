@@ -701,12 +701,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -757,9 +753,9 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 class _Packed(NamedTuple):
     """Rows as integers."""
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -794,11 +790,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:
@@ -1245,7 +1241,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 
@@ -1998,7 +1994,7 @@ def receive(
 ) -> None:
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
@@ -2017,7 +2013,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -2034,11 +2030,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -2046,14 +2042,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
@@ -4345,14 +4333,13 @@ class OpenSetDetection(Metric):
         """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        for name in ("known_classes", "previously_known"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_int_list(getattr(self, name), name, -MAX_EXACT, MAX_EXACT))
         self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
         self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
+        for flag in ("count_background", "plus_one", "per_class", "per_image", "errors"):
+            setattr(self, flag, as_bool(getattr(self, flag), flag))
         if self.matching is not None:
             self.matching = as_choice(self.matching, "matching", MATCHINGS)
         if self.unknown_below is not None:
@@ -4365,9 +4352,6 @@ class OpenSetDetection(Metric):
         self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
         if self.conf_list is not None:
             self.conf_list = as_reals(self.conf_list, "conf_list")
-        self.per_class = as_bool(self.per_class, "per_class")
-        self.per_image = as_bool(self.per_image, "per_image")
-        self.errors = as_bool(self.errors, "errors")
         self.budget_sizes: list[int] = []  # the numbers of `recall_budgets`
         if plain_value(self.recall_budgets) not in (None, (), []):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
@@ -4421,12 +4405,8 @@ class PreparedImages(Prepared):
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
         self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
-        lowest = min(
-            metric.iou_threshold,
-            float(NEARBY) if metric.errors else 1.0,
-            float(RECALL_IOUS[0]) if sizes else 1.0,
-        )
-        overlaps = boxes.overlaps(lowest)
+        lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
+        overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
         self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None

@@ -11,7 +11,7 @@ the upper bound. So a resample has the AUPIMO of its images, up to the rounding 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays.arrays import Array, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
-from ..metric.results import Rate, Results
+from ..metric.results import Rate, Results, mean
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import STEPS
 from .maps import check_single
@@ -27,12 +27,6 @@ from .rates import MapRates
 from .regions import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
-
-
-def mean_aupimo(values: Sequence[float | None]) -> float:
-    """The mean of the images that have one."""
-    there = [value for value in values if value is not None]
-    return math.fsum(there) / len(there)
 
 
 class PimoPixels(NamedTuple):
@@ -171,7 +165,8 @@ class PimoRates(MapRates):
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
-        value = mean_aupimo(self.of_images) if images is None else self._drawn.mean(images)
+        there = (value for value in self.of_images if value is not None)
+        value = mean(there) if images is None else self._drawn.mean(images)
         return {"aupimo": Rate(value, higher=True)}
 
     @cached_property

@@ -169,14 +169,10 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted(samples):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(map(_words, (other, group)))
+                names = " and in ".join(f"group {one!r}" if one != ALL else "no group" for one in (other, group))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
 
 
 class ImageRows(NamedTuple):
@@ -208,13 +204,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
     _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
-    return ImageRows(
-        kinds[standing],
-        counts,
-        rows[sample],
-        np.isin(np.arange(len(labels)), first),
-        np.isin(sample, standing),
-    )
+    is_first = np.isin(np.arange(len(labels)), first)
+    return ImageRows(kinds[standing], counts, rows[sample], is_first, np.isin(sample, standing))
 
 
 def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
@@ -224,13 +215,10 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
-    overlaps = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in overlaps_of(state).values()
-    ]
+    overlaps = []
+    for each in overlaps_of(state).values():
+        overlaps.append(np.split(each.sizes, np.cumsum(each.numbers)))
+        overlaps.append(np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)))
     numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
     tables = [
         np.split(state[name], np.cumsum(state[number]))
@@ -240,7 +228,7 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     ]
     for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
         digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+        for part in (normal[i], *(column[i] for column in overlaps)):
             digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
         yield score, digest.digest() + others.astype(np.float64).tobytes()

@@ -105,14 +105,13 @@ class OpenSetDetection(Metric):
         """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        for name in ("known_classes", "previously_known"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_int_list(getattr(self, name), name, -MAX_EXACT, MAX_EXACT))
         self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
         self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
+        for flag in ("count_background", "plus_one", "per_class", "per_image", "errors"):
+            setattr(self, flag, as_bool(getattr(self, flag), flag))
         if self.matching is not None:
             self.matching = as_choice(self.matching, "matching", MATCHINGS)
         if self.unknown_below is not None:
@@ -125,9 +124,6 @@ class OpenSetDetection(Metric):
         self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
         if self.conf_list is not None:
             self.conf_list = as_reals(self.conf_list, "conf_list")
-        self.per_class = as_bool(self.per_class, "per_class")
-        self.per_image = as_bool(self.per_image, "per_image")
-        self.errors = as_bool(self.errors, "errors")
         self.budget_sizes: list[int] = []  # the numbers of `recall_budgets`
         if plain_value(self.recall_budgets) not in (None, (), []):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
@@ -197,12 +193,8 @@ class PreparedImages(Prepared):
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
         self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
-        lowest = min(
-            metric.iou_threshold,
-            float(NEARBY) if metric.errors else 1.0,
-            float(RECALL_IOUS[0]) if sizes else 1.0,
-        )
-        overlaps = boxes.overlaps(lowest)
+        lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
+        overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
         self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None

@@ -210,7 +210,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
         check_ids(predicted, classes, num_classes)
-        return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
+        totals = sum(
+            count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+            for block in blocks_of(classes)
+        )
+        return outcomes_of(predicted, predicted == classes, num_classes), totals
     parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
     outcomes = np.empty(len(predicted), _type_of(num_classes))
     totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
@@ -230,14 +234,6 @@ def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
 
 def _type_of(most: int) -> Any:
     return np.uint16 if 2 * most <= 1 << 16 else np.uint32
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
 
 
 def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:

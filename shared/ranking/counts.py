@@ -434,8 +434,9 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
@@ -449,8 +450,3 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)

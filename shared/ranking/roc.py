@@ -3,9 +3,7 @@
 A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
 exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
 
-A table with a row for each sample: its score, reference, decision and outcome.
-
-Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
+`sample_table` has a row for each sample, in the order in which they were added: its score, decision and outcome.
 """
 
 from __future__ import annotations
