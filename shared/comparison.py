@@ -61,7 +61,7 @@ def compare(
     level, number = as_confidence_level(confidence_level), as_resamples(n_resamples)
     seed = as_int(random_state, "random_state", 0)
     metric = metric_class(metric)() if isinstance(metric, str) else metric
-    if isinstance(metric, type) or not hasattr(metric, "prepared"):
+    if isinstance(metric, type) or not hasattr(metric, "prepared_parts"):
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     _check_shared(metric, first, second)
@@ -227,7 +227,7 @@ def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) 
     if twice:
         raise TypeError(f"{twice[0]}: expected it of {name} or of both models, got both")
     try:
-        return metric.prepared(**own, **shared)
+        return metric.prepared_parts(**own, **shared)
     except (ValueError, TypeError) as error:
         if str(error).partition(":")[0] not in own:
             raise

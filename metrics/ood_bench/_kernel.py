@@ -39,31 +39,6 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
-# ---- extras.py -------------------------------------------------------------------------------------------------------
-# Errors that say what to install where an optional library is missing.
-
-# import name → name on PyPI, where they differ
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "apache_beam": "apache-beam",
-    "array_api_compat": "array-api-compat",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-
-
-@contextmanager
-def extra(name: str = "") -> Iterator[None]:
-    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
-
-
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
@@ -102,8 +77,11 @@ def array_namespace(*arrays: Array) -> Any:
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                with extra():
+                try:
                     import array_api_compat
+                except ModuleNotFoundError as error:
+                    name = "array-api-compat"
+                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
     return np
@@ -430,9 +408,8 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(
-            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
-        )
+        came = no_number(array) if isinstance(array, np.ndarray) else array.dtype
+        raise TypeError(f"{name}: expected numbers, got {came}")
     return array
 
 
@@ -464,9 +441,8 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     if labels.shape == (0,):
         labels = labels.reshape((0,) * ndim)
     if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
+        shape = "(N,)" if ndim == 1 else "(N, K)"
+        raise ValueError(f"{name}: expected integers of shape {shape}, got shape {tuple(labels.shape)}")
     if is_floating(labels) and labels.shape[0]:
         labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
@@ -493,7 +469,7 @@ def as_counts(x: Any, name: str) -> Array:
     return counts
 
 
-def check_lengths(**columns: Array | None) -> None:
+def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
         name: len(column) if getattr(column, "ndim", 1) else "no"
@@ -502,7 +478,7 @@ def check_lengths(**columns: Array | None) -> None:
     }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+        raise ValueError(f"{expected} of one length, got {came}")
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
@@ -524,10 +500,9 @@ def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Seque
 def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
     """(N,) integers in [low, high]."""
     column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
+    lowest, highest = (int(column.min()), int(column.max())) if len(column) else (low, high)
+    if lowest < low or highest > high:
+        raise ValueError(f"{_place(name)}: expected integers in [{low}, {high}], got {lowest} to {highest}")
     return column.astype(dtype)
 
 
@@ -550,10 +525,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths("state: expected arrays", **table)
 
 
 def _place(name: str) -> str:
@@ -594,7 +566,7 @@ def reduced_by_group(
 
 def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     """The rows of each group, in ascending order, by its name."""
-    items = _group_items(groups)
+    items = column_items(groups, GROUPS)
     try:
         names = {item: group_name(item) for item in dict.fromkeys(items)}
     except TypeError as error:
@@ -662,7 +634,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
-    names = _group_items(state[GROUPS])
+    names = column_items(state[GROUPS], GROUPS)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
@@ -681,15 +653,16 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     return {name: part for name, part in parts.items() if part}
 
 
-def _group_items(groups: Any) -> list[Any]:
-    groups = without_arrow(groups)
-    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
-        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
-    if is_torch_array(groups):
-        groups = to_numpy(as_array(groups, "groups"))
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
-    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+def column_items(column: Any, name: str) -> list[Any]:
+    """The entries of a column of strings or integers."""
+    column = without_arrow(column)
+    if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
+        raise TypeError(f"{name}: expected a column of strings or integers, got {type(column).__name__}")
+    if is_torch_array(column):
+        column = to_numpy(as_array(column, name))
+    if getattr(column, "ndim", 1) != 1:
+        raise ValueError(f"{name}: expected shape (N,), got shape {tuple(column.shape)}")
+    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _indexable(column: Any, name: str) -> Any:
@@ -730,12 +703,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -786,9 +755,9 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 class _Packed(NamedTuple):
     """Rows as integers."""
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -823,11 +792,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:
@@ -924,7 +893,8 @@ _work: dict[Callable[..., Any], int] = {}
 VARIABLE = "OPENWORLD_METRICS_NUM_THREADS"
 GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 Result = TypeVar("Result")
-_in_fork = False
+_PROCESS = os.getpid()  # which a fork is not
+_UNLIMITED = 1 << 20  # cores
 
 
 def threads_for(work: int) -> int:
@@ -935,7 +905,7 @@ def threads_for(work: int) -> int:
 
 def num_threads() -> int:
     """The number of threads over which this thread may spread its work."""
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if os.getpid() != _PROCESS or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -985,18 +955,6 @@ def _cores_of_cgroup() -> int:
     return max(1, least)
 
 
-_UNLIMITED = 1 << 20
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
@@ -1008,11 +966,11 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss."""
 
     value: float
-    higher: bool | None
-    share: bool = True
-    error: float | None = None
-    threshold: float | None = None
-    interval: Interval | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is
+    share: bool = True  # whether it is a share, in [0, 1], which may be shown in percent
+    error: float | None = None  # a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: float | None = None  # of the decisions score > threshold; None if there is none, or none is shown
+    interval: Interval | None = None  # the bounds of its confidence interval
 
 
 class Count(NamedTuple):
@@ -1045,10 +1003,11 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
 class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each."""
 
-    results: Results
+    results: Results  # of all samples, or the means
+    # by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     groups: Mapping[str, Results] | None = None
-    signature: str = ""
-    options: Mapping[str, Any] = MappingProxyType({})
+    signature: str = ""  # of the metric that computed them
+    options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1069,12 +1028,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)
@@ -1157,10 +1113,6 @@ class Prepared(ABC):
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
-        return {}
 
 
 class MissingClassError(ValueError):
@@ -1266,7 +1218,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 
@@ -1570,17 +1522,15 @@ StatesByGroup = Mapping[str, Sequence[State]]
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples."""
 
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
+    name: str  # the group's; empty for all samples and for groups that share some
+    prepared: Prepared  # its rows
+    results: Mapping[str, Results]  # of each group
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
         if self.name in self.results:
             return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
+        return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1634,7 +1584,7 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
             with named(group):
                 prepared = metric.prepare(state)
                 results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
+                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1739,14 +1689,16 @@ class Metric:
     """A metric over samples that come in batches."""
 
     name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    fixed_options: ClassVar[frozenset[str]] = frozenset()  # that shape a batch as it is added, and cannot change then
+    # the columns of each table of a state in which equal rows may be counted, by the name of the counts
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()  # the arrays of a state that say what the samples are, of all models alike
+    aliases: ClassVar[Mapping[str, str]] = {}  # other names for columns
+    # options that say which results there are, and move none, so that they are not in the signature
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
     # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
     # cannot be left out
@@ -1808,6 +1760,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -1840,7 +1796,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -1851,23 +1807,14 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
-        columns, overrides = sort_arguments(self, None, None, kwargs)
-        metric = self.with_options(overrides)
-        with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
-        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
-
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1954,9 +1901,6 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)
 
@@ -2027,13 +1971,15 @@ def receive(
 ) -> None:
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -2044,7 +1990,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -2061,11 +2007,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -2073,21 +2019,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
@@ -2151,24 +2082,21 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -2618,12 +2546,12 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 class Counts(NamedTuple):
     """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run."""
 
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
+    thresholds: Array  # (T,) distinct positive scores s_1 > … > s_T
+    sizes: Array  # (T,) positives with the score s
+    tp: Array  # (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: Array  # (T,) negatives with a higher score than s
+    fp: Array  # (T,) negatives with the score s or a higher one
+    num_positives: int  # in all
     num_negatives: int
 
 
@@ -2631,9 +2559,9 @@ class Counts(NamedTuple):
 class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
-    scores: Array
-    before: Array | None = None
-    bits: int | None = None
+    scores: Array  # (R,) float32 or float64, ascending
+    before: Array | None = None  # (R + 1,) int64, the samples of the rows before each, and all; None for one a row
+    bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 
     @cached_property
     def total(self) -> int:
@@ -2686,11 +2614,16 @@ def sides_of_kinds(
     if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
-    if counts is not None or xp is np:
-        of_kinds = (kinds == kind for kind in range(number))
-        if counts is not None:
-            return [as_side(scores[here], counts[here], bits=bits) for here in of_kinds]
-        return [Side(_sorted(scores[here]), None, bits) for here in of_kinds]
+    sides = []
+    if counts is not None:
+        for kind in range(number):
+            here = kinds == kind
+            sides.append(as_side(scores[here], counts[here], bits=bits))
+        return sides
+    if xp is np:
+        for kind in range(number):
+            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
+        return sides
     places = [xp.nonzero(kinds == kind)[0] for kind in range(number - 1)]
     sides, others = [_on_device(scores[each], bits) for each in places], sum(map(len, places))
     if 2 * others > len(scores):
@@ -2766,7 +2699,7 @@ def runs(
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
             thresholds, higher = scores[first], int(fp[-1])
             if negatives.before is not None:  # from rows to samples
-                above, fp = (num_negatives - negatives.before[num_others - higher_rows] for higher_rows in (above, fp))
+                above, fp = (num_negatives - negatives.before[num_others - each] for each in (above, fp))
         else:
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
@@ -2775,8 +2708,11 @@ def runs(
             begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
             first = xp.flip(xp.nonzero(begins)[0] + start)
             thresholds = scores[first]
-            lower = (xp.searchsorted(others, thresholds, side=side) for side in ("right", "left"))
-            above, fp = (num_negatives - negatives.below(rows) for rows in lower)
+            upto = xp.searchsorted(others, thresholds, side="right")
+            below = xp.searchsorted(others, thresholds, side="left")
+            if negatives.before is not None:
+                upto, below = negatives.before[upto], negatives.before[below]
+            above, fp = num_negatives - upto, num_negatives - below
         tp = num_positives - (first if positives.before is None else positives.before[first])
         sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
@@ -2835,7 +2771,7 @@ def twice_wins(counts: Counts) -> int:
 class PreparedSides(Prepared):
     """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from."""
 
-    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+    def __init__(self, metric: Any, state: Any, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
         self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
@@ -2878,11 +2814,6 @@ class PreparedSides(Prepared):
             rows[here] = each.places(scores[here]) + end - len(each.counts)
         return rows
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables
-
 
 class Rows(NamedTuple):
     """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
@@ -2911,8 +2842,9 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
@@ -2928,11 +2860,6 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     return side.scores[rows]
 
 
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)
-
-
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 # Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
@@ -2945,8 +2872,8 @@ class Quantity(NamedTuple):
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is, or if it is not a result
+    bounds: Bounds | None = None  # other parts, which bound the value before scores were cut; None if none are known
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -3211,8 +3138,8 @@ class BestValue(NamedTuple):
     """The best value of a measure over all thresholds, and where it is."""
 
     value: float
-    score: float | None
-    fpr: float = math.nan
+    score: float | None  # it and higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr: float = math.nan  # with tpr: the rates there, of an operating point
     tpr: float = math.nan
 
 
@@ -3461,9 +3388,9 @@ def mean_risk(total_risk: int, number: int) -> float:
 class _Risks(NamedTuple):
     """The risks of a run of errors."""
 
-    total: int
-    precise: int
-    out_of_order: bool
+    total: int  # their sum
+    precise: int  # the same, exact to 2^-90 if samples are few
+    out_of_order: bool  # whether some error does not score higher than all right samples
 
 
 def _risks_of(counts: Counts) -> _Risks:
@@ -3543,50 +3470,41 @@ DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
 _SAMPLED = ("auroc", "detect_acc")
-SKLEARN_SCORES = (
-    "average_precision_score",
-    "brier_score_loss",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "hinge_loss",
-    "log_loss",
-    "roc_auc_score",
-)
+SKLEARN_SCORES = {  # by name, whether the value is a share, in [0, 1]
+    "average_precision_score": True,
+    "brier_score_loss": False,
+    "d2_brier_score": False,
+    "d2_log_loss_score": False,
+    "hinge_loss": False,
+    "log_loss": False,
+    "roc_auc_score": True,
+}
 _RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
-SKLEARN_LABELS = (
-    "accuracy_score",
-    "balanced_accuracy_score",
-    "cohen_kappa_score",
-    "f1_score",
-    "hamming_loss",
-    "jaccard_score",
-    "matthews_corrcoef",
-    "precision_score",
-    "recall_score",
-    "zero_one_loss",
-)
+SKLEARN_LABELS = {  # the same, of decisions
+    "accuracy_score": True,
+    "balanced_accuracy_score": True,
+    "cohen_kappa_score": False,
+    "f1_score": True,
+    "hamming_loss": True,
+    "jaccard_score": True,
+    "matthews_corrcoef": False,
+    "precision_score": True,
+    "recall_score": True,
+    "zero_one_loss": True,
+}
 SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
-_NO_SHARES = (
-    "brier_score_loss",
-    "cohen_kappa_score",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "hinge_loss",
-    "log_loss",
-    "matthews_corrcoef",
-)
 
 _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the options of its measures, and what several of them share."""
+    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share."""
 
     def __init__(
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
     ) -> None:
         self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of quantities
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -3652,9 +3570,9 @@ class Measures(NamedTuple):
     """Metrics of a benchmark, parsed."""
 
     measures: dict[str, Measure]  # by name
-    of_out: dict[str, Quantity]
+    of_out: dict[str, Quantity]  # with of_inside: their quantities, with OOD or in-distribution samples as positives
     of_inside: dict[str, Quantity]
-    functions: dict[str, Callable[..., Any]]
+    functions: dict[str, Callable[..., Any]]  # of scikit-learn without a name here: no rates, so without an interval
 
 
 def metric_list(metrics: Any) -> tuple[Any, ...]:
@@ -3713,7 +3631,7 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
         f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
+        f"{', '.join(SKLEARN_SCORES | SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
 
@@ -3751,7 +3669,7 @@ def _sklearn_measure(metric: Any, name: str) -> Measure:
     return Measure(
         lambda sides: of(function, name, sides),
         higher=not name.endswith("_loss"),  # so scikit-learn names what is to be minimised
-        share=name not in _NO_SHARES,
+        share=(SKLEARN_SCORES | SKLEARN_LABELS).get(name, True),
         of_decisions=name not in SKLEARN_SCORES,
     )
 
@@ -3848,9 +3766,9 @@ class OODState(TypedDict):
 class StateOptions(NamedTuple):
     """The options that shape a state, checked."""
 
-    inside: Label
+    inside: Label  # with out: labels of in-distribution and of OOD samples; one of them may be "rest"
     out: Label
-    ignored: int | None
+    ignored: int | None  # the label of ignored samples
     bits: int | None  # the number of significant bits kept of each score; None keeps all
 
 
@@ -4035,8 +3953,7 @@ class OODBench(Metric):
             raise ValueError(
                 "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
             )
-        arrays: Any = state
-        return PreparedSides(self, arrays, ood_sides(state, self.state_options), stratum_of=(0, 1))
+        return PreparedSides(self, state, ood_sides(state, self.state_options), stratum_of=(0, 1))
 
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples; a threshold that does not exist is NaN."""
@@ -4088,7 +4005,7 @@ class OODBench(Metric):
 
     def _samples_table(self, prepared: PreparedSides) -> dict[str, Any]:
         """The outcome of each sample that is not left out, after the threshold of a point that decides."""
-        state: Any = prepared.state
+        state = prepared.state
         check_samples(state)
         threshold, named = self.threshold, {}
         if threshold is None:

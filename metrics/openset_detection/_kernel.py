@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
@@ -36,31 +37,6 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeAlias, TypeVar,
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
-
-
-# ---- extras.py -------------------------------------------------------------------------------------------------------
-# Errors that say what to install where an optional library is missing.
-
-# import name → name on PyPI, where they differ
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "apache_beam": "apache-beam",
-    "array_api_compat": "array-api-compat",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-
-
-@contextmanager
-def extra(name: str = "") -> Iterator[None]:
-    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -101,8 +77,11 @@ def array_namespace(*arrays: Array) -> Any:
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                with extra():
+                try:
                     import array_api_compat
+                except ModuleNotFoundError as error:
+                    name = "array-api-compat"
+                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
     return np
@@ -435,9 +414,8 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(
-            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
-        )
+        came = no_number(array) if isinstance(array, np.ndarray) else array.dtype
+        raise TypeError(f"{name}: expected numbers, got {came}")
     return array
 
 
@@ -469,9 +447,8 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     if labels.shape == (0,):
         labels = labels.reshape((0,) * ndim)
     if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
+        shape = "(N,)" if ndim == 1 else "(N, K)"
+        raise ValueError(f"{name}: expected integers of shape {shape}, got shape {tuple(labels.shape)}")
     if is_floating(labels) and labels.shape[0]:
         labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
@@ -507,7 +484,7 @@ def as_counts(x: Any, name: str) -> Array:
     return counts
 
 
-def check_lengths(**columns: Array | None) -> None:
+def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
         name: len(column) if getattr(column, "ndim", 1) else "no"
@@ -516,7 +493,7 @@ def check_lengths(**columns: Array | None) -> None:
     }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+        raise ValueError(f"{expected} of one length, got {came}")
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -529,10 +506,9 @@ def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Seque
 def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
     """(N,) integers in [low, high]."""
     column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
+    lowest, highest = (int(column.min()), int(column.max())) if len(column) else (low, high)
+    if lowest < low or highest > high:
+        raise ValueError(f"{_place(name)}: expected integers in [{low}, {high}], got {lowest} to {highest}")
     return column.astype(dtype)
 
 
@@ -562,10 +538,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths("state: expected arrays", **table)
 
 
 def _place(name: str) -> str:
@@ -606,7 +579,7 @@ def reduced_by_group(
 
 def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     """The rows of each group, in ascending order, by its name."""
-    items = _group_items(groups)
+    items = column_items(groups, GROUPS)
     try:
         names = {item: group_name(item) for item in dict.fromkeys(items)}
     except TypeError as error:
@@ -674,7 +647,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
-    names = _group_items(state[GROUPS])
+    names = column_items(state[GROUPS], GROUPS)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
@@ -693,15 +666,16 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     return {name: part for name, part in parts.items() if part}
 
 
-def _group_items(groups: Any) -> list[Any]:
-    groups = without_arrow(groups)
-    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
-        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
-    if is_torch_array(groups):
-        groups = to_numpy(as_array(groups, "groups"))
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
-    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+def column_items(column: Any, name: str) -> list[Any]:
+    """The entries of a column of strings or integers."""
+    column = without_arrow(column)
+    if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
+        raise TypeError(f"{name}: expected a column of strings or integers, got {type(column).__name__}")
+    if is_torch_array(column):
+        column = to_numpy(as_array(column, name))
+    if getattr(column, "ndim", 1) != 1:
+        raise ValueError(f"{name}: expected shape (N,), got shape {tuple(column.shape)}")
+    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _indexable(column: Any, name: str) -> Any:
@@ -742,12 +716,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -798,9 +768,9 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 class _Packed(NamedTuple):
     """Rows as integers."""
 
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -835,11 +805,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:
@@ -938,7 +908,8 @@ GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_in_fork = False
+_PROCESS = os.getpid()  # which a fork is not
+_UNLIMITED = 1 << 20  # cores
 
 
 def threads_for(work: int) -> int:
@@ -949,7 +920,7 @@ def threads_for(work: int) -> int:
 
 def num_threads() -> int:
     """The number of threads over which this thread may spread its work."""
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if os.getpid() != _PROCESS or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -1018,18 +989,6 @@ def _cores_of_cgroup() -> int:
     return max(1, least)
 
 
-_UNLIMITED = 1 << 20
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)
-
-
 # ---- metric/results.py -----------------------------------------------------------------------------------------------
 # Typed results: rates with their direction, counts and tables; and their conversion to a plain dict.
 
@@ -1041,11 +1000,11 @@ class Rate(NamedTuple):
     """A real-valued result: a rate, an area, a ratio or a loss."""
 
     value: float
-    higher: bool | None
-    share: bool = True
-    error: float | None = None
-    threshold: float | None = None
-    interval: Interval | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is
+    share: bool = True  # whether it is a share, in [0, 1], which may be shown in percent
+    error: float | None = None  # a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: float | None = None  # of the decisions score > threshold; None if there is none, or none is shown
+    interval: Interval | None = None  # the bounds of its confidence interval
 
 
 class Count(NamedTuple):
@@ -1078,10 +1037,11 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
 class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each."""
 
-    results: Results
+    results: Results  # of all samples, or the means
+    # by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     groups: Mapping[str, Results] | None = None
-    signature: str = ""
-    options: Mapping[str, Any] = MappingProxyType({})
+    signature: str = ""  # of the metric that computed them
+    options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1107,12 +1067,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)
@@ -1194,10 +1151,6 @@ class Prepared(ABC):
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
-        return {}
 
 
 class MissingClassError(ValueError):
@@ -1303,7 +1256,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 
@@ -1607,17 +1560,15 @@ StatesByGroup = Mapping[str, Sequence[State]]
 class Part(NamedTuple):
     """A part that is resampled separately: all samples, a group, or all groups that share samples."""
 
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
+    name: str  # the group's; empty for all samples and for groups that share some
+    prepared: Prepared  # its rows
+    results: Mapping[str, Results]  # of each group
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
         if self.name in self.results:
             return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
+        return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -1671,7 +1622,7 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
             with named(group):
                 prepared = metric.prepare(state)
                 results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
+                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -1776,14 +1727,16 @@ class Metric:
     """A metric over samples that come in batches."""
 
     name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    fixed_options: ClassVar[frozenset[str]] = frozenset()  # that shape a batch as it is added, and cannot change then
+    # the columns of each table of a state in which equal rows may be counted, by the name of the counts
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()  # the arrays of a state that say what the samples are, of all models alike
+    aliases: ClassVar[Mapping[str, str]] = {}  # other names for columns
+    # options that say which results there are, and move none, so that they are not in the signature
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
     # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
     # cannot be left out
@@ -1845,6 +1798,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -1877,7 +1834,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -1888,23 +1845,14 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
-        """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept."""
-        columns, overrides = sort_arguments(self, None, None, kwargs)
-        metric = self.with_options(overrides)
-        with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
-        return prepared_parts(metric, self._states(batches), resampled=True, name=name)
-
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1991,9 +1939,6 @@ class Metric:
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
-
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)
 
@@ -2064,13 +2009,15 @@ def receive(
 ) -> None:
     """As process 0, receive the states of the others, and append `check(state)` of each to `checked`."""
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -2081,7 +2028,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -2098,11 +2045,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -2110,21 +2057,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
@@ -2188,24 +2120,21 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -2283,6 +2212,65 @@ def is_ultralytics(image: Any) -> bool:
     if boxes is None:
         return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
     return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
+
+
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(xp.sum(sizes * part)) << low
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return [(0, values)]
+    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest, largest = extremes(ratios)
+    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
@@ -2371,14 +2359,15 @@ def _corners(parts: Sequence[int]) -> list[int]:
 class DetectionState(TypedDict):
     """Boxes of N images in two tables, in float64, xyxy."""
 
-    num_predictions: np.ndarray
+    num_predictions: np.ndarray  # (N,) with num_references: rows of each image
     num_references: np.ndarray
-    predictions: np.ndarray
-    references: np.ndarray
-    ignored: np.ndarray
+    predictions: np.ndarray  # (Σn, 6) x1, y1, x2, y2, confidence, class
+    references: np.ndarray  # (Σm, 5) x1, y1, x2, y2, class
+    ignored: np.ndarray  # (Σm,) whether the object is ignored
+    # (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an exact corner is the sum of the two
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
-    counts: NotRequired[np.ndarray]
+    counts: NotRequired[np.ndarray]  # (N,) how many equal images each image stands for; absent, one each
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
@@ -2524,19 +2513,12 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+        table[:, :2], remainders[:, :2] = sum_and_rest(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size / 2)
     else:
         remainders[:, :2] = 0.0
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size)
     return remainders
-
-
-def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:
@@ -2918,12 +2900,17 @@ _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fract
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
+Two = tuple[np.ndarray, np.ndarray]  # arrays of the predictions and of the objects
+
+
 class Pairs(NamedTuple):
     """Pairs of a prediction and an object of its image."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # with columns: of the two tables
     columns: np.ndarray
-    ious: np.ndarray
+    ious: np.ndarray  # in float64
+    # the order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+    # IoU, and then meaningless for a pair that shares neither of its boxes with another
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
@@ -2946,43 +2933,35 @@ def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def listed_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    threshold: float,
-) -> Pairs:
+def listed_pairs(tables: Two, numbers: Two, threshold: float) -> Pairs:
     """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
-    images = predictions, references, num_predictions, num_references
-    number = num_predictions * num_references  # of pairs in each image
+    number = numbers[0] * numbers[1]  # of pairs in each image
     work = _PAIR_WORK * int(number.sum())
-    loop = worth_compiling(pairs_above, work, predictions, references)
+    loop = worth_compiling(pairs_above, work, *tables)
     if loop is None:
-        counts, starts = objects_of_rows(num_predictions, num_references)
+        counts, starts = objects_of_rows(*numbers)
         listed = []
         for start, stop in pairwise(cuts_of_pairs(counts)):
             rows, columns = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
-            listed.append(_pairs_reaching(predictions, references, rows, columns, threshold))
+            listed.append(_pairs_reaching(*tables, rows, columns, threshold))
     else:
         threads = threads_for(work)
-        pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
+        pieces = [
+            partial(_pairs_by_loop, loop, tables, numbers, threshold, part) for part in runs_of_work(number, threads)
+        ]
         listed = in_threads(pieces, threads)
     return listed[0] if len(listed) == 1 else Pairs(*map(np.concatenate, zip(*listed)))
 
 
-def _pairs_by_loop(
-    loop: Callable[..., int], tables_and_numbers: tuple[np.ndarray, ...], threshold: float, part: slice
-) -> Pairs:
+def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshold: float, part: slice) -> Pairs:
     """The pairs of a run of images."""
-    *tables, num_predictions, num_references = tables_and_numbers
-    numbers = num_predictions[part], num_references[part]
-    starts = [int(each[: part.start].sum()) for each in (num_predictions, num_references)]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, numbers))
+    own = [each[part] for each in numbers]
+    starts = [int(each[: part.start].sum()) for each in numbers]
+    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
     length = 2 * len(boxes)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(boxes, others, *numbers, threshold, rows, columns, ious)
+        size = loop(boxes, others, *own, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size
@@ -3094,33 +3073,26 @@ class Overlaps(NamedTuple):
         return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
-def overlaps(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    lowest: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Overlaps:
+def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
     """List all pairs of a prediction and an object of one image that may reach the lowest of some IoUs > 0."""
-    tables = predictions[:, :4], references[:, :4]
     if corners is None:
-        corners = Corners(tables[0], np.zeros(tables[0].shape), 0), Corners(tables[1], np.zeros(tables[1].shape), 0)
+        ours, theirs = (Corners(table[:, :4], np.zeros((len(table), 4)), 0) for table in tables)
+        corners = ours, theirs
     off, lost = 0.0, []
     for boxes in corners:
         doubt = boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf)
         lost.append(doubt > _LOST)
         off += float(doubt.max(initial=0, where=~lost[-1]))
     error = _ROUNDING + 4 * off  # |IoU in float64 − IoU|: that of its sums, and four times that of its sides
-    pairs = listed_pairs(predictions, references, num_predictions, num_references, max(lowest, _LOW) - error)
+    pairs = listed_pairs(tables, numbers, max(lowest, _LOW) - error)
     if lost[0].any() or lost[1].any():
         lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
-        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(num_predictions, num_references))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
 
 
 def _pairs_of_lost(
@@ -3182,12 +3154,21 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
+
+
+class Outcome(IntEnum):
+    """The outcome of a prediction; the first four are counted."""
+
+    TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN = range(4)
+    BACKGROUND = 4  # an "unknown" without an object, where these do not count
+    ON_IGNORED = 5
+    LEFT_OUT = 6  # of a class that is not evaluated
+
+
+COUNTED = range(Outcome.BACKGROUND)
 # for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+IS_RIGHT = np.isin(np.arange(len(Outcome)), (Outcome.TP_KNOWN, Outcome.TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(Outcome)), (Outcome.FP_KNOWN, Outcome.FP_UNKNOWN, Outcome.BACKGROUND))
 _FEW = 1 << 10  # ids of classes
 NO_ROWS = np.zeros(0, np.int64)
 
@@ -3197,13 +3178,13 @@ CountColumns = dict[str, np.ndarray]
 class SelectedBoxes(NamedTuple):
     """The boxes of a state that are evaluated: confident predictions and all objects."""
 
-    predictions: np.ndarray
+    predictions: np.ndarray  # the first five as in a `DetectionState`
     references: np.ndarray
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
     counts: np.ndarray  # how many equal images each image stands for
-    image: np.ndarray
+    image: np.ndarray  # with confidence and label: of each prediction
     confidence: np.ndarray
     label: np.ndarray
     object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
@@ -3211,27 +3192,27 @@ class SelectedBoxes(NamedTuple):
     classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
     rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
-    known: list[int]
-    unknown_id: int
+    known: list[int]  # the ids of the known classes
+    unknown_id: int  # the class by which a prediction says "unknown"
     rules: OpenSetDetection  # the options
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
+    @property
+    def tables(self) -> Two:
+        """The predictions and the objects."""
+        return self.predictions, self.references
+
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+        return overlaps(self.tables, (self.num_predictions, self.num_references), lowest, self.corners)
 
 
 class Outcomes(NamedTuple):
     """The outcome of each prediction."""
 
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
+    boxes: SelectedBoxes  # those that take part
+    outcome: np.ndarray  # (n,) int8, places in `Outcome`
+    matched: np.ndarray  # (n,) the row of the object that it takes, or −1
 
 
 def corrected(
@@ -3240,8 +3221,8 @@ def corrected(
     """The outcomes after errors are corrected."""
     boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
     rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
-    outcome[going] = LEFT_OUT_CLASS
-    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    outcome[going] = Outcome.LEFT_OUT
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
     return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
@@ -3357,7 +3338,7 @@ def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    size, width = len(boxes.num_predictions), len(Outcome)
     table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
@@ -3367,8 +3348,12 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
 
 def unknown_by_image(outcomes: Outcomes) -> CountColumns:
     """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
-    columns = counts_by_image(outcomes)
-    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
+    boxes, size = outcomes.boxes, len(outcomes.boxes.num_predictions)
+    counted = (boxes.object_label == boxes.unknown_id) & ~boxes.ignored
+    return {
+        "TP_unknown": np.bincount(boxes.image[outcomes.outcome == Outcome.TP_UNKNOWN], minlength=size),
+        "total_unknown": np.bincount(boxes.object_image[counted], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -3401,11 +3386,11 @@ class ClassObjects(NamedTuple):
 
 def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class."""
-    boxes, width = outcomes.boxes, len(OUTCOMES)
+    boxes, width = outcomes.boxes, len(Outcome)
     size = len(boxes.classes)
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
+    tp, fp = table[Outcome.TP_KNOWN] + table[Outcome.TP_UNKNOWN], table[Outcome.FP_KNOWN] + table[Outcome.FP_UNKNOWN]
     objects = ClassObjects.of(boxes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
@@ -3462,28 +3447,20 @@ RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
 
 
-def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
+def match_pairs(pairs: Pairs, tables: Two, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
+    keys = [-tables[0][pairs.rows, 4], -pairs.ranks]
     if matching == BY_CONFIDENCE:
         keys.reverse()
-    ranked = rank_pairs(pairs, predictions, references, keys)
-    return take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(rank_pairs(pairs, tables, keys)), tables)
 
 
-def first_pairs(
-    pairs: Pairs,
-    places: np.ndarray,
-    of: np.ndarray,
-    predictions: np.ndarray,
-    references: np.ndarray,
-    keys: list[np.ndarray],
-) -> np.ndarray:
+def first_pairs(pairs: Pairs, places: np.ndarray, of: np.ndarray, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`."""
     first = lowest_of_each(places, of, keys)
     equal = np.bincount(of[first])[of[first]] > 1
     several = first[equal]
-    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    order = rank_pairs(pairs.take(several), tables, [*(key[several] for key in keys), of[several]])
     several = several[order]
     return np.concatenate([first[~equal], several[first_of_each(of[several])]])
 
@@ -3499,11 +3476,11 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
     return places
 
 
-def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+def rank_pairs(pairs: Pairs, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
-        boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
+        boxes, others = (box_ranks(table[:, [label, 0, 1, 2, 3]]) for table, label in zip(tables, (5, 4)))
         ranked = np.lexsort([others[pairs.columns], boxes[pairs.rows], *keys])
     return ranked
 
@@ -3517,9 +3494,9 @@ def box_ranks(columns: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, tables: Two) -> Pairs:
     """Take each pair of two boxes that are still free, from pairs listed best first."""
-    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
+    taken, (row_used, column_used) = [], map(bytearray, map(len, tables))
     for start in range(0, len(ranked.rows), _LISTED):
         part = slice(start, start + _LISTED)
         for pair, (row, column) in enumerate(zip(ranked.rows[part].tolist(), ranked.columns[part].tolist()), start):
@@ -3539,20 +3516,19 @@ def first_of_each(groups: np.ndarray) -> np.ndarray:
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of selected boxes, from the pairs of them that reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(
-        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
-    )
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.tables, boxes.rules.matching or BY_IOU)
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
     label = boxes.label
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    outcome = np.full(len(label), Outcome.FP_KNOWN, np.int8)
+    outcome[says_unknown] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
+    outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
 
 
@@ -3560,20 +3536,20 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """Outcomes of predictions within their classes; all unknown objects are of one class."""
     pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
-    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pairs = pairs.take(rank_pairs(pairs, boxes.tables, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
     keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
-    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(rank_pairs(taking, boxes.tables, keys))
     taking = taking.take(first_of_each(taking.columns))
 
-    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
-    of_class[-1] = FP_UNKNOWN
+    of_class = np.where(np.isin(boxes.classes, boxes.known), Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
+    of_class[-1] = Outcome.FP_UNKNOWN
     outcome = of_class[boxes.rows]
-    says_unknown = outcome[taking.rows] == FP_UNKNOWN
-    outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    says_unknown = outcome[taking.rows] == Outcome.FP_UNKNOWN
+    outcome[pointing.rows[to_ignored]] = Outcome.ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
@@ -3646,60 +3622,7 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
     """Match pairs one after the other, in the order of the keys; the last key counts first."""
-    order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
-    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
-
-
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
-    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it."""
-    pairs = list(ratios)
-    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
-    low = sum([(count << RATIO_UNIT) // total for count, total in pairs])
-    unit = divisor << RATIO_UNIT
-    nearest = low / unit
-    if nearest == (low + len(pairs)) / unit:
-        return nearest
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
-    return weighted
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest, largest = extremes(ratios)
-    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
+    return take_free(pairs.take(rank_pairs(pairs, boxes.tables, keys)), boxes.tables)
 
 
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------
@@ -3711,9 +3634,9 @@ _RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
-_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
+_FLAGS_OF_OUTCOME = np.zeros(len(Outcome), np.uint32)
+_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] = _WRONG
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -3910,11 +3833,9 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 class OwDln:
     """Images with boxes matched one to one, whatever their classes."""
 
-    match = staticmethod(one_to_one_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.outcomes)
+        self.outcomes = one_to_one_outcomes(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)  # of one of each
         self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -3936,7 +3857,8 @@ class OwDln:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
         outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        says_unknown = np.isin(outcomes.outcome, (Outcome.TP_UNKNOWN, Outcome.FP_UNKNOWN))
+        called = outcomes.matched[(outcomes.matched >= 0) & says_unknown]
         weights = boxes.counts[boxes.object_image[called]]
         number = tally(boxes.object_rows[called], weights, len(boxes.classes))
         return {**counts_by_class(outcomes), "called unknown": number.tolist()}
@@ -3970,14 +3892,12 @@ TENTHS = range(1, 10)  # recalls of WI(OWOD)
 class Owod:
     """Images with boxes matched as in Pascal VOC."""
 
-    match = staticmethod(voc_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         rules = boxes.rules
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
-        self.by_image = {
+        self.by_image = {  # of one of each
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
@@ -4125,7 +4045,8 @@ def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
     boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
+    tp, fp = (ranked_outcome(outcomes, code) for code in (Outcome.TP_KNOWN, Outcome.FP_KNOWN))
+    return ClosedSet(known_only, objects, tp, fp)
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
@@ -4178,9 +4099,9 @@ FALSE_POSITIVES = (
 )
 # the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
+_KIND_ON_BACKGROUND = np.full(len(Outcome), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[Outcome.FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[Outcome.FP_UNKNOWN, Outcome.BACKGROUND]] = BACKGROUND_CALLED + 1
 FATES = (
     ("known", "found"),
     ("known", "called another known"),
@@ -4252,7 +4173,7 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
 def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
     """Keep of some pairs each prediction's pair with the object that it overlaps most."""
     boxes, pairs = outcomes.boxes, near.pairs
-    return near.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.tables, [-pairs.ranks]))
 
 
 def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
@@ -4266,7 +4187,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.tables, keys))
     called = boxes.object_rows.copy()
     called[naming.columns] = boxes.rows[naming.rows]
     called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
@@ -4428,14 +4349,13 @@ class OpenSetDetection(Metric):
         """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        for name in ("known_classes", "previously_known"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_int_list(getattr(self, name), name, -MAX_EXACT, MAX_EXACT))
         self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
         self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
+        for flag in ("count_background", "plus_one", "per_class", "per_image", "errors"):
+            setattr(self, flag, as_bool(getattr(self, flag), flag))
         if self.matching is not None:
             self.matching = as_choice(self.matching, "matching", MATCHINGS)
         if self.unknown_below is not None:
@@ -4448,9 +4368,6 @@ class OpenSetDetection(Metric):
         self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
         if self.conf_list is not None:
             self.conf_list = as_reals(self.conf_list, "conf_list")
-        self.per_class = as_bool(self.per_class, "per_class")
-        self.per_image = as_bool(self.per_image, "per_image")
-        self.errors = as_bool(self.errors, "errors")
         self.budget_sizes: list[int] = []  # the numbers of `recall_budgets`
         if plain_value(self.recall_budgets) not in (None, (), []):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
@@ -4483,23 +4400,33 @@ class OpenSetDetection(Metric):
         """Match the boxes of each image."""
         return PreparedImages(state, self)
 
+    def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
+        """The tables by class and by image, the sweep over confidences, fates and errors."""
+        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        if self.per_class:
+            more = errors.table_by_class() if errors is not None else {}
+            tables["per_class"] = {**matched.table_by_class(), **more}
+        if self.per_image:
+            tables["per_image"] = {"image": [*range(int(prepared.images.sum()))], **matched.table_by_image()}
+            for more_rows in (prepared.recall, errors):
+                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
+        if self.conf_list is not None:
+            tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
+        return {**tables, **(errors.tables(results) if errors is not None else {})}
+
 
 class PreparedImages(Prepared):
     """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
-        self.state, self._metric = state, metric
+        self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
-        lowest = min(
-            metric.iou_threshold,
-            float(NEARBY) if metric.errors else 1.0,
-            float(RECALL_IOUS[0]) if sizes else 1.0,
-        )
-        overlaps = boxes.overlaps(lowest)
+        lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
+        overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
-        self._own = boxes.counts
+        self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None
-        self._recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
+        self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -4512,7 +4439,7 @@ class PreparedImages(Prepared):
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
         """The number of images that each row stands for."""
-        return tally(self._places, self._own, len(self._first))
+        return tally(self._places, self.images, len(self._first))
 
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
@@ -4525,29 +4452,14 @@ class PreparedImages(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; in resamples too, 0/0 is 0.0."""
-        images = self._own
+        images = self.images
         if counts is not None:
-            images = np.zeros_like(self._own)
+            images = np.zeros_like(images)
             images[self._first] = counts
         try:
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self._recall, self.errors):
+        for more in (self.recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables by class and by image, the sweep over confidences, fates and errors."""
-        metric, tables = self._metric, dict[str, Any]()
-        if metric.per_class:
-            more = self.errors.table_by_class() if self.errors is not None else {}
-            tables["per_class"] = {**self.matched.table_by_class(), **more}
-        if metric.per_image:
-            tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for more_rows in (self._recall, self.errors):
-                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
-        if metric.conf_list is not None:
-            sweep = self.matched.sweep(results, metric.conf_list)
-            tables["sweep"] = {"confidence": metric.conf_list, **sweep}
-        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}

@@ -295,10 +295,6 @@ class PreparedMaps(Prepared):
         parts = {name: part.aligned_with([own[name] for own in every]) for name, part in self.parts.items()}
         return PreparedMaps(self.metric, self.state, parts)
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        return self.metric.tables(self, results)
-
 
 REDUCTIONS = ("max", "mean")
 REGIONS = ("components", "labels")

@@ -11,7 +11,7 @@ the upper bound. So a resample has the AUPIMO of its images, up to the rounding 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,31 +19,23 @@ import numpy as np
 
 from ..arrays.arrays import Array, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
-from ..metric.results import Rate, Results
+from ..metric.results import Rate, Results, mean
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import STEPS
+from .maps import check_single
 from .rates import MapRates
 from .regions import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
 
-def mean_aupimo(values: Sequence[float | None]) -> float:
-    """The mean of the images that have one."""
-    there = [value for value in values if value is not None]
-    return math.fsum(there) / len(there)
-
-
 class PimoPixels(NamedTuple):
-    """The pixels that AUPIMO is computed from.
-
-    normal_images, sizes, weights: (M,) indices of these images, their numbers of pixels, and the weight of one pixel
-    """
+    """The pixels that AUPIMO is computed from."""
 
     normal: Array  # (P,) the pixels of normal images, image by image
-    normal_images: np.ndarray
-    sizes: np.ndarray
-    weights: np.ndarray
+    normal_images: np.ndarray  # (M,) indices of these images
+    sizes: np.ndarray  # (M,) their numbers of pixels
+    weights: np.ndarray  # (M,) the weight of one pixel of each
     anomalous: Array  # (A,) the anomalous pixels of anomalous images, image by image
     anomalous_images: np.ndarray  # with num_pixels: (J,) indices of these images, and their numbers of anomalous pixels
     num_pixels: np.ndarray
@@ -57,10 +49,7 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
     """
     if "significant_bits" in state:
         raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
-    if "normal_counts" in state:
-        raise ValueError(
-            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
-        )
+    check_single(state, "pimo_bounds")
     labels, sizes = to_numpy(state["image_labels"]), state["num_normal"]
     num_pixels = regions_of(state).num_pixels
     normal, defective = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
@@ -176,7 +165,8 @@ class PimoRates(MapRates):
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
-        value = mean_aupimo(self.of_images) if images is None else self._drawn.mean(images)
+        there = (value for value in self.of_images if value is not None)
+        value = mean(there) if images is None else self._drawn.mean(images)
         return {"aupimo": Rate(value, higher=True)}
 
     @cached_property

@@ -6,7 +6,7 @@ Images show samples; equal images, or samples, are rows that resamples are drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,8 @@ from ..arrays.arrays import (
     Array,
     State,
     array_namespace,
-    as_array,
     device_of,
-    is_torch_array,
     to_numpy,
-    without_arrow,
 )
 from ..arrays.checks import (
     check_arrays,
@@ -32,7 +29,7 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
-from ..metric.groups import ALL, group_name
+from ..metric.groups import ALL, column_items, group_name
 from ..metric.prepared import as_content
 from ..ranking.quantities import checked_bits
 from .components import COMPONENT_ARRAYS, COMPONENT_TABLES, ComponentColumns, checked_components
@@ -141,12 +138,7 @@ def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
 
     Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
     """
-    samples = without_arrow(samples)
-    if is_torch_array(samples):
-        samples = to_numpy(as_array(samples, "samples"))
-    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
-    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    items = column_items(samples, "samples")
     check_lengths(predictions=maps, samples=items)
     ids = []
     for i, item in enumerate(items):
@@ -177,14 +169,10 @@ def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
         for sample in sorted(samples):
             other = groups.setdefault(sample, group)
             if other != group:
-                names = " and in ".join(map(_words, (other, group)))
+                names = " and in ".join(f"group {one!r}" if one != ALL else "no group" for one in (other, group))
                 raise ValueError(
                     f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
                 )
-
-
-def _words(group: str) -> str:
-    return f"group {group!r}" if group != ALL else "no group"
 
 
 class ImageRows(NamedTuple):
@@ -216,13 +204,8 @@ def image_rows(state: Mapping[str, Any]) -> ImageRows:
     place = {key: row for row, key in enumerate(sorted(set(keys)))}
     rows = np.asarray([place[key] for key in keys], dtype=np.int64)
     _, standing, counts = np.unique(rows, return_index=True, return_counts=True)
-    return ImageRows(
-        kinds[standing],
-        counts,
-        rows[sample],
-        np.isin(np.arange(len(labels)), first),
-        np.isin(sample, standing),
-    )
+    is_first = np.isin(np.arange(len(labels)), first)
+    return ImageRows(kinds[standing], counts, rows[sample], is_first, np.isin(sample, standing))
 
 
 def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
@@ -232,13 +215,10 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     components.
     """
     normal = np.split(to_numpy(state["normal"]), np.cumsum(state["num_normal"]))
-    overlaps = [
-        (
-            np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
-        )
-        for each in overlaps_of(state).values()
-    ]
+    overlaps = []
+    for each in overlaps_of(state).values():
+        overlaps.append(np.split(each.sizes, np.cumsum(each.numbers)))
+        overlaps.append(np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)))
     numbers = [to_numpy(state[name]) for name in _NUMBERS if name in state]
     tables = [
         np.split(state[name], np.cumsum(state[number]))
@@ -248,7 +228,7 @@ def image_contents(state: Mapping[str, Any]) -> Iterator[tuple[float, bytes]]:
     ]
     for i, score in enumerate(to_numpy(state["image_scores"]).tolist()):
         digest = hashlib.blake2b(digest_size=16)
-        for part in (normal[i], *(column[i] for pair in overlaps for column in pair)):
+        for part in (normal[i], *(column[i] for column in overlaps)):
             digest.update(as_content(part))
         others = np.concatenate([[column[i] for column in numbers], *(table[i] for table in tables)])
         yield score, digest.digest() + others.astype(np.float64).tobytes()
@@ -287,15 +267,19 @@ def per_image_table(
 
 
 def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
-    if "normal_counts" in state:
-        raise ValueError(
-            "per_image: pixels of several images have been counted together; give it at load, not at compute"
-        )
+    check_single(state, "per_image")
     num_pixels = regions_of(state).num_pixels
     tp = exceeding(state["anomalous"], num_pixels, threshold)
     fp = exceeding(state["normal"], state["num_normal"], threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
+
+
+def check_single(state: Mapping[str, Any], option: str) -> None:
+    """Raise ValueError if pixels of several images are rows with a count."""
+    if "normal_counts" in state:
+        together = "pixels of several images have been counted together"
+        raise ValueError(f"{option}: {together}; give it at load, not at compute")
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:

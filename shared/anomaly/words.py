@@ -35,12 +35,6 @@ _ALONE = {
     "images": "number of images",
     "anomalous_images": "number of anomalous images",
 }
-_ENDS = {
-    "_threshold": "its threshold: anomalous is what scores above",
-    "_low": "lower end of its interval",
-    "_high": "upper end of its interval",
-    "_error": "the most that the rounded scores can have moved it by",
-}
 
 
 def meaning(key: str) -> str:
@@ -50,13 +44,7 @@ def meaning(key: str) -> str:
     'lowest share of normal pixels called anomalous where at least 95 % of the anomalous ones are found'
     >>> meaning("aupro@0.3")
     'mean overlap of the regions, over false-positive rates of pixels up to 0.3'
-    >>> meaning("pixel_f1_max_threshold")
-    'the best F1 of pixels over all thresholds; its threshold: anomalous is what scores above'
     """
-    for end, words in _ENDS.items():
-        if key.endswith(end):
-            of = meaning(key.removesuffix(end))
-            return of and f"{of}; {words}"
     name, _, limit = key.partition("@")
     if name in _REGIONS and limit:
         return _REGIONS[name].format(limit=limit)

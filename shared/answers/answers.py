@@ -210,7 +210,7 @@ def _level(
         return None, {}, "Intervals take longer here, and were left out."
     parts: dict[str, Sequence[Part]] = {}
     if automatic or len(models) > 1:
-        parts = {model: [*_metric(subject, one, options).prepared()] for model, one in models.items()}
+        parts = {model: [*_metric(subject, one, options).prepared_parts()] for model, one in models.items()}
     if automatic and not all(are_enough(part.prepared) for own in parts.values() for part in own):
         return None, {}, f"No intervals: there are fewer than {FEWEST} samples of a kind."
     return level or LEVEL, parts, ""

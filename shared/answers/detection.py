@@ -213,9 +213,10 @@ def decisions(computed: Computed) -> Decisions:
     # any number above the next lower confidence, whether a box is to reach it or to exceed it
     above = np.nextafter(below, np.inf, where=np.isfinite(below), out=below.copy()).tolist()
     by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
-    prepared = OpenSetDetection(**{**options, "matching": by, "conf_list": ends}).prepare(state)
+    metric = OpenSetDetection(**{**options, "matching": by, "conf_list": ends})
+    prepared = metric.prepare(state)
     results = prepared.rates()
-    sweep = prepared.tables(results)["sweep"]
+    sweep = metric.tables(prepared, results)["sweep"]
     counts = {name: np.asarray(own) for name, own in counts_above(prepared.matched.outcomes, results, ends).items()}
     sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
     tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))

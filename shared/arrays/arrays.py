@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..extras import extra
-
 _FLOOR = (2, 1)
 if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
     raise ImportError(
@@ -66,8 +64,11 @@ def array_namespace(*arrays: Array) -> Any:
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                with extra():
+                try:
                     import array_api_compat
+                except ModuleNotFoundError as error:
+                    name = "array-api-compat"
+                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
     return np

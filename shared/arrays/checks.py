@@ -227,9 +227,8 @@ def as_numbers(x: Any, name: str) -> Array:
     else:
         real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
-        raise TypeError(
-            f"{name}: expected numbers, got {no_number(array) if isinstance(array, np.ndarray) else array.dtype}"
-        )
+        came = no_number(array) if isinstance(array, np.ndarray) else array.dtype
+        raise TypeError(f"{name}: expected numbers, got {came}")
     return array
 
 
@@ -270,9 +269,8 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     if labels.shape == (0,):
         labels = labels.reshape((0,) * ndim)
     if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
+        shape = "(N,)" if ndim == 1 else "(N, K)"
+        raise ValueError(f"{name}: expected integers of shape {shape}, got shape {tuple(labels.shape)}")
     if is_floating(labels) and labels.shape[0]:
         labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
@@ -322,7 +320,7 @@ def counted_columns(counts: Any, **columns: Array) -> list[Any]:
     return [first, *others, numbers]
 
 
-def check_lengths(**columns: Array | None) -> None:
+def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
     lengths = {
         name: len(column) if getattr(column, "ndim", 1) else "no"
@@ -331,7 +329,7 @@ def check_lengths(**columns: Array | None) -> None:
     }
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+        raise ValueError(f"{expected} of one length, got {came}")
 
 
 def check_orientation(predictions: Array, references: Array) -> None:
@@ -374,10 +372,9 @@ def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Seque
 def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
     """(N,) integers in [low, high]."""
     column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
+    lowest, highest = (int(column.min()), int(column.max())) if len(column) else (low, high)
+    if lowest < low or highest > high:
+        raise ValueError(f"{_place(name)}: expected integers in [{low}, {high}], got {lowest} to {highest}")
     return column.astype(dtype)
 
 
@@ -419,10 +416,7 @@ def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
 
 def check_rows(table: Mapping[str, Any]) -> None:
     """Raise ValueError unless the columns of a table have equal lengths."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
+    check_lengths("state: expected arrays", **table)
 
 
 def _place(name: str) -> str:

@@ -29,12 +29,8 @@ def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str 
     return {**state, **dict(zip(columns, rows)), counts: total}
 
 
-def have_few_values(columns: Sequence[Array]) -> bool:
-    """Whether all columns have integers, flags or 16-bit floats, including bfloat16 widened to float32."""
-    return all(map(_has_few_values, columns))
-
-
-def _has_few_values(column: Array) -> bool:
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags or 16-bit floats, including bfloat16 widened to float32."""
     low = 8 * column.dtype.itemsize - 16
     return not is_floating(column) or all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
@@ -95,16 +91,11 @@ def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list
 
 
 class _Packed(NamedTuple):
-    """Rows as integers.
+    """Rows as integers."""
 
-    keys: (R,) int64 of at least 0, which order the rows
-    bits: that a key has at most
-    rows: a function from keys back to the columns of their rows
-    """
-
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
+    keys: Array  # (R,) int64 of at least 0, which order the rows
+    bits: int  # that a key has at most
+    rows: Callable[[Array], list[Array]]  # from keys back to the columns of their rows
 
 
 def _packed(column: Array) -> _Packed:
@@ -139,11 +130,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
     width, keys = second.bits, first.keys
     keys <<= width
     keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
+
+    def rows(keys: Array) -> list[Array]:
+        return first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1))
+
+    return _Packed(keys, first.bits + width, rows)
 
 
 def _ranked(packed: _Packed) -> _Packed:

@@ -47,6 +47,13 @@ def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
     return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
 
 
+def sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most.
 
@@ -133,16 +140,11 @@ _VALUES_AT_ONCE = 1 << 22  # values: halves of 27 bits add up to less than 2^53,
 
 
 class Sums(NamedTuple):
-    """Exact sums of numbers.
+    """Exact sums of numbers."""
 
-    number: how many there are
-    total: Σ x
-    squares: Σ x²
-    """
-
-    number: int = 0
-    total: Fraction = Fraction()
-    squares: Fraction = Fraction()
+    number: int = 0  # how many there are
+    total: Fraction = Fraction()  # Σ x
+    squares: Fraction = Fraction()  # Σ x²
 
     def plus(self, values: np.ndarray) -> Sums:
         """The sums with more values, finite floats of any shape.

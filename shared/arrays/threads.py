@@ -1,7 +1,5 @@
 """Compiled loops, and threads that share large work.
 
-Loops are compiled by numba if it is installed and the work is large enough.
-
 Each compiled loop replaces a few NumPy calls by one pass with an identical result; without numba, or for small inputs,
 the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second once in a
 process (and compiling takes a second or two once on a machine), so work on fewer than half a million scores never
@@ -9,8 +7,6 @@ imports it.
 
 Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-Threads: the number that share large work, decided here alone, and the function that runs work in them.
 
 Compiled loops and np.sort release the interpreter, so threads run them side by side. Each piece of work writes to
 places of its own, and results come in the order of the pieces: so they are identical for any number of threads, and
@@ -76,7 +72,8 @@ GRAIN = 1 << 17  # scores that are worth a thread, which takes 0.1 ms to begin
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_in_fork = False
+_PROCESS = os.getpid()  # which a fork is not
+_UNLIMITED = 1 << 20  # cores
 
 
 def threads_for(work: int) -> int:
@@ -92,7 +89,7 @@ def num_threads() -> int:
     forked processes, worker processes, and threads other than the main one. Raises ValueError unless that variable is
     an integer of at least 1.
     """
-    if _in_fork or threading.current_thread() is not threading.main_thread():
+    if os.getpid() != _PROCESS or threading.current_thread() is not threading.main_thread():
         return 1
     if multiprocessing.parent_process() is not None:
         return 1
@@ -167,15 +164,3 @@ def _cores_of_cgroup() -> int:
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return max(1, least)
-
-
-_UNLIMITED = 1 << 20
-
-
-def _stay_on_one() -> None:
-    global _in_fork
-    _in_fork = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay_on_one)

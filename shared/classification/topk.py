@@ -318,8 +318,7 @@ class TopK(Metric):
 
     def prepare(self, state: TopkState) -> PreparedTable:
         """The samples, by the ranks of their classes."""
-        arrays: Any = state
-        return PreparedTable(self, arrays, TOPK_TABLES["counts"])
+        return PreparedTable(self, state, TOPK_TABLES["counts"])
 
     def drawn(self, state: TopkState) -> Drawn:
         """The known samples, in one stratum; unknown ones do not enter the results.
@@ -327,9 +326,8 @@ class TopK(Metric):
         Classes are not strata: a class missing from a resample does not enter its mean. Without such a mean, rows that
         differ only in the class are merged.
         """
-        arrays: Any = state
         kept = to_numpy(state["above"] >= 0)
-        return Drawn(arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}, kept=kept)
+        return Drawn(state if self.average == "macro" else {**state, "classes": state["classes"] * 0}, kept=kept)
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""
@@ -350,8 +348,7 @@ class TopK(Metric):
         """The table of classes, with `per_class`."""
         if not self.per_class:
             return {}
-        state: Any = prepared.state
-        ranks, spans = self._ranks_and_spans(state)
+        ranks, spans = self._ranks_and_spans(prepared.state)
         return {"per_class": rates_by_class(ranks, spans, ties=self.ties, one=100 if self.percent else 1)}
 
 

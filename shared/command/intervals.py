@@ -26,7 +26,7 @@ def with_quick_intervals(
     """
     if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
         with suppress(ValueError):  # after which the batches are still there
-            if not all(are_enough(part.prepared) for part in metric.prepared()):
+            if not all(are_enough(part.prepared) for part in metric.prepared_parts()):
                 return summarise(metric), f"no intervals, with fewer than {FEWEST} samples of a kind"
             metric.confidence_level = LEVEL
             return summarise(metric), _note(metric)

@@ -26,6 +26,7 @@ from ..arrays.checks import (
     integer_column,
     number_table,
 )
+from ..arrays.exact import sum_and_rest
 from ..arrays.threads import each_in_threads, threads_for, worth_compiling
 
 if TYPE_CHECKING:
@@ -113,25 +114,17 @@ def _corners(parts: Sequence[int]) -> list[int]:
 
 
 class DetectionState(TypedDict):
-    """Boxes of N images in two tables, in float64, xyxy.
+    """Boxes of N images in two tables, in float64, xyxy."""
 
-    num_predictions, num_references: (N,) rows of each image
-    predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
-    references: (Σm, 5) x1, y1, x2, y2, class
-    ignored: (Σm,) whether the object is ignored
-    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an
-    exact corner is the sum of the two
-    counts: (N,) how many equal images each image stands for; absent, one each
-    """
-
-    num_predictions: np.ndarray
+    num_predictions: np.ndarray  # (N,) with num_references: rows of each image
     num_references: np.ndarray
-    predictions: np.ndarray
-    references: np.ndarray
-    ignored: np.ndarray
+    predictions: np.ndarray  # (Σn, 6) x1, y1, x2, y2, confidence, class
+    references: np.ndarray  # (Σm, 5) x1, y1, x2, y2, class
+    ignored: np.ndarray  # (Σm,) whether the object is ignored
+    # (Σn, 4), (Σm, 4) the rounding errors of corners computed from sizes: an exact corner is the sum of the two
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
-    counts: NotRequired[np.ndarray]
+    counts: NotRequired[np.ndarray]  # (N,) how many equal images each image stands for; absent, one each
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
@@ -287,19 +280,12 @@ def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     remainders = np.empty((len(table), 4))
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+        table[:, :2], remainders[:, :2] = sum_and_rest(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size / 2)
     else:
         remainders[:, :2] = 0.0
-        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+        table[:, 2:4], remainders[:, 2:] = sum_and_rest(start, size)
     return remainders
-
-
-def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and its rounding error, which float64 holds exactly. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _are_plain(rows: np.ndarray, box_format: str) -> bool:

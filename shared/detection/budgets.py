@@ -89,5 +89,4 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
 
 def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
     """Match pairs one after the other, in the order of the keys; the last key counts first."""
-    order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
-    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
+    return take_free(pairs.take(rank_pairs(pairs, boxes.tables, keys)), boxes.tables)

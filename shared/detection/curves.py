@@ -18,15 +18,7 @@ from ..arrays.checks import as_int, as_labels, check_lengths
 from ..arrays.exact import RATIO_UNIT, rounded_sum, sum_of_shares
 from ..arrays.sorting import sorted_by_kind_with
 from ..arrays.threads import each_in_threads, threads_for, worth_compiling
-from .outcomes import (
-    FP_KNOWN,
-    FP_UNKNOWN,
-    OUTCOMES,
-    TP_KNOWN,
-    TP_UNKNOWN,
-    ClassObjects,
-    Outcomes,
-)
+from .outcomes import ClassObjects, Outcome, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 _WORK = 4  # the cost of a prediction, in scores
@@ -34,9 +26,9 @@ _RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS = 3
 _IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(OUTCOMES), np.uint32)
-_FLAGS_OF_OUTCOME[[TP_KNOWN, TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[FP_KNOWN, FP_UNKNOWN]] = _WRONG
+_FLAGS_OF_OUTCOME = np.zeros(len(Outcome), np.uint32)
+_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] = _RIGHT
+_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] = _WRONG
 
 
 def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:

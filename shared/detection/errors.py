@@ -15,14 +15,11 @@ import numpy as np
 from ..metric.results import Rate, Results
 from .matching import first_of_each, first_pairs, lowest_of_each
 from .outcomes import (
-    BACKGROUND,
-    FP_KNOWN,
-    FP_UNKNOWN,
     IS_RIGHT,
     IS_WRONG,
     NO_ROWS,
-    OUTCOMES,
     CountColumns,
+    Outcome,
     Outcomes,
     SelectedBoxes,
     as_rows,
@@ -50,9 +47,9 @@ FALSE_POSITIVES = (
 )
 # the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(OUTCOMES), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[FP_UNKNOWN, BACKGROUND]] = BACKGROUND_CALLED + 1
+_KIND_ON_BACKGROUND = np.full(len(Outcome), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[Outcome.FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[Outcome.FP_UNKNOWN, Outcome.BACKGROUND]] = BACKGROUND_CALLED + 1
 FATES = (
     ("known", "found"),
     ("known", "called another known"),
@@ -143,7 +140,7 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
 def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
     """Keep of some pairs each prediction's pair with the object that it overlaps most."""
     boxes, pairs = outcomes.boxes, near.pairs
-    return near.take(first_pairs(pairs, places, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.tables, [-pairs.ranks]))
 
 
 def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +167,7 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
     fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
 
     keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.predictions, boxes.references, keys))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.tables, keys))
     called = boxes.object_rows.copy()
     called[naming.columns] = boxes.rows[naming.rows]
     called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]

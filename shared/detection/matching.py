@@ -22,22 +22,8 @@ import numpy as np
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_choice, as_counts, as_fraction, check_lengths
 from .boxes import checked_table
-from .outcomes import (
-    BACKGROUND,
-    BY_CONFIDENCE,
-    BY_IOU,
-    DEFAULT_IOU,
-    FP_KNOWN,
-    FP_UNKNOWN,
-    LEFT_OUT_CLASS,
-    MATCHINGS,
-    ON_IGNORED,
-    TP_KNOWN,
-    TP_UNKNOWN,
-    Outcomes,
-    SelectedBoxes,
-)
-from .overlap import Overlaps, Pairs, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
+from .outcomes import BY_CONFIDENCE, BY_IOU, DEFAULT_IOU, MATCHINGS, Outcome, Outcomes, SelectedBoxes
+from .overlap import Overlaps, Pairs, Two, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
 
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
 _LISTED = 1 << 16  # pairs that are numbers of Python at a time, which take some 70 bytes each
@@ -78,28 +64,22 @@ def match_boxes(
     references = checked_table(references, "references", 5, num_references)
     matching = as_choice(matching, "matching", MATCHINGS)
     threshold = as_fraction(iou_threshold, "iou_threshold")
-    pairs = overlaps(predictions, references, num_predictions, num_references, threshold).reaching(threshold)
-    matched = match_pairs(pairs, predictions, references, matching)
+    tables = predictions, references
+    matched = match_pairs(
+        overlaps(tables, (num_predictions, num_references), threshold).reaching(threshold), tables, matching
+    )
     return matched.rows, matched.columns
 
 
-def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
+def match_pairs(pairs: Pairs, tables: Two, matching: str) -> Pairs:
     """Choose the matched pairs; see `match_boxes`."""
-    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
+    keys = [-tables[0][pairs.rows, 4], -pairs.ranks]
     if matching == BY_CONFIDENCE:
         keys.reverse()
-    ranked = rank_pairs(pairs, predictions, references, keys)
-    return take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(rank_pairs(pairs, tables, keys)), tables)
 
 
-def first_pairs(
-    pairs: Pairs,
-    places: np.ndarray,
-    of: np.ndarray,
-    predictions: np.ndarray,
-    references: np.ndarray,
-    keys: list[np.ndarray],
-) -> np.ndarray:
+def first_pairs(pairs: Pairs, places: np.ndarray, of: np.ndarray, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
 
     Parameters: places of the pairs that are looked at; of, the rows or the columns of all pairs; keys of all pairs.
@@ -108,7 +88,7 @@ def first_pairs(
     first = lowest_of_each(places, of, keys)
     equal = np.bincount(of[first])[of[first]] > 1
     several = first[equal]
-    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    order = rank_pairs(pairs.take(several), tables, [*(key[several] for key in keys), of[several]])
     several = several[order]
     return np.concatenate([first[~equal], several[first_of_each(of[several])]])
 
@@ -131,11 +111,11 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
     return places
 
 
-def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+def rank_pairs(pairs: Pairs, tables: Two, keys: list[np.ndarray]) -> np.ndarray:
     """The order of pairs by keys, the last key first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
     if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
-        boxes, others = box_ranks(predictions[:, [5, 0, 1, 2, 3]]), box_ranks(references[:, [4, 0, 1, 2, 3]])
+        boxes, others = (box_ranks(table[:, [label, 0, 1, 2, 3]]) for table, label in zip(tables, (5, 4)))
         ranked = np.lexsort([others[pairs.columns], boxes[pairs.rows], *keys])
     return ranked
 
@@ -153,9 +133,9 @@ def box_ranks(columns: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, tables: Two) -> Pairs:
     """Take each pair of two boxes that are still free, from pairs listed best first."""
-    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
+    taken, (row_used, column_used) = [], map(bytearray, map(len, tables))
     for start in range(0, len(ranked.rows), _LISTED):
         part = slice(start, start + _LISTED)
         for pair, (row, column) in enumerate(zip(ranked.rows[part].tolist(), ranked.columns[part].tolist()), start):
@@ -193,20 +173,19 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(
-        pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching or BY_IOU
-    )
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.tables, boxes.rules.matching or BY_IOU)
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
     label = boxes.label
     says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), FP_KNOWN, np.int8)
-    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
-    outcome[pairs.rows[to_ignored]] = ON_IGNORED
+    outcome = np.full(len(label), Outcome.FP_KNOWN, np.int8)
+    outcome[says_unknown] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]
-    outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
+    outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
+    outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
 
 
@@ -219,20 +198,20 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """
     pairs = pairs.take(boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns])
     keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
-    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pairs = pairs.take(rank_pairs(pairs, boxes.tables, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
     keys = [-taking.ranks, -boxes.confidence[taking.rows], taking.columns]
-    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(rank_pairs(taking, boxes.tables, keys))
     taking = taking.take(first_of_each(taking.columns))
 
-    of_class = np.where(np.isin(boxes.classes, boxes.known), FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
-    of_class[-1] = FP_UNKNOWN
+    of_class = np.where(np.isin(boxes.classes, boxes.known), Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
+    of_class[-1] = Outcome.FP_UNKNOWN
     outcome = of_class[boxes.rows]
-    says_unknown = outcome[taking.rows] == FP_UNKNOWN
-    outcome[pointing.rows[to_ignored]] = ON_IGNORED
-    outcome[taking.rows] = np.where(says_unknown, TP_UNKNOWN, TP_KNOWN)
+    says_unknown = outcome[taking.rows] == Outcome.FP_UNKNOWN
+    outcome[pointing.rows[to_ignored]] = Outcome.ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     matched = np.full(len(outcome), -1)
     matched[taking.rows] = taking.columns
     return Outcomes(boxes, outcome, matched)
@@ -255,20 +234,19 @@ def coco_outcomes(boxes: SelectedBoxes, max_detections: int | None = None) -> It
     counted = np.isin(boxes.label, boxes.known)
     if max_detections is not None:
         counted &= _places(boxes) < max_detections
-    wrong = np.where(counted, FP_KNOWN, LEFT_OUT_CLASS).astype(np.int8)
+    wrong = np.where(counted, Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
     listed = boxes.overlaps(float(RECALL_IOUS[0]))
     pairs = listed.pairs
     same = boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns]
     listed = listed.take(same & counted[pairs.rows] & ~boxes.ignored[pairs.columns])
     pairs = listed.ranked()
-    order = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, -boxes.confidence[pairs.rows]])
-    listed = listed.take(order)
+    listed = listed.take(rank_pairs(pairs, boxes.tables, [-pairs.ranks, -boxes.confidence[pairs.rows]]))
     rows, on_ignored = _on_ignored(boxes, counted)
     for iou in RECALL_IOUS:
-        taking = take_free(listed.pairs.take(listed.compared(iou)[0] >= 0), len(boxes.label), len(boxes.references))
+        taking = take_free(listed.pairs.take(listed.compared(iou)[0] >= 0), boxes.tables)
         outcome, matched = wrong.copy(), np.full(len(wrong), -1)
-        outcome[rows[on_ignored.compared(iou)[0] >= 0]] = ON_IGNORED
-        outcome[taking.rows], matched[taking.rows] = TP_KNOWN, taking.columns
+        outcome[rows[on_ignored.compared(iou)[0] >= 0]] = Outcome.ON_IGNORED
+        outcome[taking.rows], matched[taking.rows] = Outcome.TP_KNOWN, taking.columns
         yield Outcomes(boxes, outcome, matched)
 
 
@@ -299,5 +277,5 @@ def _on_ignored(boxes: SelectedBoxes, counted: np.ndarray) -> tuple[np.ndarray, 
     shared = np.concatenate([np.maximum(box[:, :2], other[:, :2]), np.minimum(box[:, 2:], other[:, 2:])], axis=1)
     overlap = (shared[:, :2] < shared[:, 2:]).all(axis=1)
     one_each = np.ones(np.count_nonzero(overlap), np.int64)
-    on_ignored = overlaps(box[overlap], shared[overlap], one_each, one_each, float(RECALL_IOUS[0]))
+    on_ignored = overlaps((box[overlap], shared[overlap]), (one_each, one_each), float(RECALL_IOUS[0]))
     return rows[overlap][on_ignored.pairs.rows], on_ignored

@@ -105,14 +105,13 @@ class OpenSetDetection(Metric):
         """Check each option by itself, and keep it as a plain Python value."""
         super().__post_init__()
         self.unknown_class_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
-        if self.known_classes is not None:
-            self.known_classes = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
-        if self.previously_known is not None:
-            self.previously_known = as_int_list(self.previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
+        for name in ("known_classes", "previously_known"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_int_list(getattr(self, name), name, -MAX_EXACT, MAX_EXACT))
         self.iou_threshold = as_fraction(self.iou_threshold, "iou_threshold")
         self.conf_threshold = as_real(self.conf_threshold, "conf_threshold")
-        self.count_background = as_bool(self.count_background, "count_background")
-        self.plus_one = as_bool(self.plus_one, "plus_one")
+        for flag in ("count_background", "plus_one", "per_class", "per_image", "errors"):
+            setattr(self, flag, as_bool(getattr(self, flag), flag))
         if self.matching is not None:
             self.matching = as_choice(self.matching, "matching", MATCHINGS)
         if self.unknown_below is not None:
@@ -125,9 +124,6 @@ class OpenSetDetection(Metric):
         self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
         if self.conf_list is not None:
             self.conf_list = as_reals(self.conf_list, "conf_list")
-        self.per_class = as_bool(self.per_class, "per_class")
-        self.per_image = as_bool(self.per_image, "per_image")
-        self.errors = as_bool(self.errors, "errors")
         self.budget_sizes: list[int] = []  # the numbers of `recall_budgets`
         if plain_value(self.recall_budgets) not in (None, (), []):
             self.budget_sizes = as_int_list(self.recall_budgets, "recall_budgets", 1, MAX_EXACT)
@@ -176,23 +172,33 @@ class OpenSetDetection(Metric):
         """Match the boxes of each image."""
         return PreparedImages(state, self)
 
+    def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
+        """The tables by class and by image, the sweep over confidences, fates and errors."""
+        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        if self.per_class:
+            more = errors.table_by_class() if errors is not None else {}
+            tables["per_class"] = {**matched.table_by_class(), **more}
+        if self.per_image:
+            tables["per_image"] = {"image": [*range(int(prepared.images.sum()))], **matched.table_by_image()}
+            for more_rows in (prepared.recall, errors):
+                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
+        if self.conf_list is not None:
+            tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
+        return {**tables, **(errors.tables(results) if errors is not None else {})}
+
 
 class PreparedImages(Prepared):
     """Images with boxes that are matched once; equal images are one row, in the order of their boxes."""
 
     def __init__(self, state: DetectionState, metric: OpenSetDetection) -> None:
-        self.state, self._metric = state, metric
+        self.state = state
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
-        lowest = min(
-            metric.iou_threshold,
-            float(NEARBY) if metric.errors else 1.0,
-            float(RECALL_IOUS[0]) if sizes else 1.0,
-        )
-        overlaps = boxes.overlaps(lowest)
+        lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
+        overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
-        self._own = boxes.counts
+        self.images = boxes.counts  # how many each stands for
         self.errors = Errors(self.matched, overlaps) if metric.errors else None
-        self._recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
+        self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
     def _places(self) -> np.ndarray:
@@ -205,7 +211,7 @@ class PreparedImages(Prepared):
     @cached_property
     def counts(self) -> np.ndarray:  # type: ignore[override]
         """The number of images that each row stands for."""
-        return tally(self._places, self._own, len(self._first))
+        return tally(self._places, self.images, len(self._first))
 
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
@@ -228,29 +234,14 @@ class PreparedImages(Prepared):
 
         Raises ValueError where there is no WI of protocol="owod".
         """
-        images = self._own
+        images = self.images
         if counts is not None:
-            images = np.zeros_like(self._own)
+            images = np.zeros_like(images)
             images[self._first] = counts
         try:
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self._recall, self.errors):
+        for more in (self.recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables by class and by image, the sweep over confidences, fates and errors."""
-        metric, tables = self._metric, dict[str, Any]()
-        if metric.per_class:
-            more = self.errors.table_by_class() if self.errors is not None else {}
-            tables["per_class"] = {**self.matched.table_by_class(), **more}
-        if metric.per_image:
-            tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for more_rows in (self._recall, self.errors):
-                tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
-        if metric.conf_list is not None:
-            sweep = self.matched.sweep(results, metric.conf_list)
-            tables["sweep"] = {"confidence": metric.conf_list, **sweep}
-        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}

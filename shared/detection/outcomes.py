@@ -11,12 +11,13 @@ count gives results bit-identical to the repeated image.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .boxes import Corners, DetectionState
-from .overlap import Overlaps, Pairs, overlaps
+from .overlap import Overlaps, Two, overlaps
 
 if TYPE_CHECKING:
     from .openset_detection import OpenSetDetection
@@ -24,12 +25,21 @@ if TYPE_CHECKING:
 DEFAULT_IOU = 0.5
 BY_IOU, BY_CONFIDENCE = "iou", "confidence"
 MATCHINGS = (BY_IOU, BY_CONFIDENCE)
-OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
-COUNTED = range(BACKGROUND)  # the outcomes that are counted
+
+
+class Outcome(IntEnum):
+    """The outcome of a prediction; the first four are counted."""
+
+    TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN = range(4)
+    BACKGROUND = 4  # an "unknown" without an object, where these do not count
+    ON_IGNORED = 5
+    LEFT_OUT = 6  # of a class that is not evaluated
+
+
+COUNTED = range(Outcome.BACKGROUND)
 # for each outcome, whether the prediction is right, or wrong; an outcome that counts nowhere is neither
-IS_RIGHT = np.isin(np.arange(len(OUTCOMES)), (TP_KNOWN, TP_UNKNOWN))
-IS_WRONG = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+IS_RIGHT = np.isin(np.arange(len(Outcome)), (Outcome.TP_KNOWN, Outcome.TP_UNKNOWN))
+IS_WRONG = np.isin(np.arange(len(Outcome)), (Outcome.FP_KNOWN, Outcome.FP_UNKNOWN, Outcome.BACKGROUND))
 _FEW = 1 << 10  # ids of classes
 NO_ROWS = np.zeros(0, np.int64)
 
@@ -37,20 +47,15 @@ CountColumns = dict[str, np.ndarray]
 
 
 class SelectedBoxes(NamedTuple):
-    """The boxes of a state that are evaluated: confident predictions and all objects.
+    """The boxes of a state that are evaluated: confident predictions and all objects."""
 
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    image, confidence, label: of each prediction
-    known, unknown_id: the ids of the known classes, and the class by which a prediction says "unknown"
-    """
-
-    predictions: np.ndarray
+    predictions: np.ndarray  # the first five as in a `DetectionState`
     references: np.ndarray
     num_predictions: np.ndarray
     num_references: np.ndarray
     ignored: np.ndarray
     counts: np.ndarray  # how many equal images each image stands for
-    image: np.ndarray
+    image: np.ndarray  # with confidence and label: of each prediction
     confidence: np.ndarray
     label: np.ndarray
     object_image: np.ndarray  # with object_label: of each object; the label of all unknown ones is the unknown id
@@ -58,33 +63,27 @@ class SelectedBoxes(NamedTuple):
     classes: list[int]  # the known classes, others that are predicted, and "unknown", in the order of tables by class
     rows: np.ndarray  # with object_rows: the class of each prediction and of each object, as its row there
     object_rows: np.ndarray
-    known: list[int]
-    unknown_id: int
+    known: list[int]  # the ids of the known classes
+    unknown_id: int  # the class by which a prediction says "unknown"
     rules: OpenSetDetection  # the options
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
+    @property
+    def tables(self) -> Two:
+        """The predictions and the objects."""
+        return self.predictions, self.references
+
     def overlaps(self, lowest: float) -> Overlaps:
         """All pairs of a prediction and an object of one image that may reach an IoU."""
-        counts = self.num_predictions, self.num_references
-        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
-
-    def pairs(self) -> Pairs:
-        """The pairs with an IoU that reaches the threshold of the rules."""
-        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+        return overlaps(self.tables, (self.num_predictions, self.num_references), lowest, self.corners)
 
 
 class Outcomes(NamedTuple):
-    """The outcome of each prediction.
+    """The outcome of each prediction."""
 
-    boxes: the boxes that take part
-    outcome: (n,) int8, TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where
-        these do not count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that is not evaluated
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
+    boxes: SelectedBoxes  # those that take part
+    outcome: np.ndarray  # (n,) int8, places in `Outcome`
+    matched: np.ndarray  # (n,) the row of the object that it takes, or −1
 
 
 def corrected(
@@ -98,8 +97,8 @@ def corrected(
     """
     boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
     rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
-    outcome[going] = LEFT_OUT_CLASS
-    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
+    outcome[going] = Outcome.LEFT_OUT
+    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
     return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
@@ -239,7 +238,7 @@ def ranked_outcome(outcomes: Outcomes, code: int) -> Ranked:
 def counts_by_image(outcomes: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes, outcome = outcomes.boxes, outcomes.outcome
-    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    size, width = len(boxes.num_predictions), len(Outcome)
     table = np.bincount(boxes.image * width + outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     total_known = np.bincount(boxes.object_image[is_known & ~boxes.ignored], minlength=size)
@@ -249,8 +248,12 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
 
 def unknown_by_image(outcomes: Outcomes) -> CountColumns:
     """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
-    columns = counts_by_image(outcomes)
-    return {name: columns[name] for name in ("TP_unknown", "total_unknown")}
+    boxes, size = outcomes.boxes, len(outcomes.boxes.num_predictions)
+    counted = (boxes.object_label == boxes.unknown_id) & ~boxes.ignored
+    return {
+        "TP_unknown": np.bincount(boxes.image[outcomes.outcome == Outcome.TP_UNKNOWN], minlength=size),
+        "total_unknown": np.bincount(boxes.object_image[counted], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -283,11 +286,11 @@ class ClassObjects(NamedTuple):
 
 def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class."""
-    boxes, width = outcomes.boxes, len(OUTCOMES)
+    boxes, width = outcomes.boxes, len(Outcome)
     size = len(boxes.classes)
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = table[TP_KNOWN] + table[TP_UNKNOWN], table[FP_KNOWN] + table[FP_UNKNOWN]
+    tp, fp = table[Outcome.TP_KNOWN] + table[Outcome.TP_UNKNOWN], table[Outcome.FP_KNOWN] + table[Outcome.FP_UNKNOWN]
     objects = ClassObjects.of(boxes).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {

@@ -27,18 +27,17 @@ _LOST = 2.0**-30  # a box with sides of a larger relative error is left to fract
 _LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
+Two = tuple[np.ndarray, np.ndarray]  # arrays of the predictions and of the objects
+
+
 class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image.
+    """Pairs of a prediction and an object of its image."""
 
-    rows, columns: of the two tables
-    ious: in float64
-    ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
-    IoU, and then meaningless for a pair that shares neither of its boxes with another
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # with columns: of the two tables
     columns: np.ndarray
-    ious: np.ndarray
+    ious: np.ndarray  # in float64
+    # the order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+    # IoU, and then meaningless for a pair that shares neither of its boxes with another
     ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
@@ -82,43 +81,35 @@ def ious_of_rows(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def listed_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    threshold: float,
-) -> Pairs:
+def listed_pairs(tables: Two, numbers: Two, threshold: float) -> Pairs:
     """List all pairs of a prediction and an object of one image with an IoU in float64 at a threshold > 0 or above."""
-    images = predictions, references, num_predictions, num_references
-    number = num_predictions * num_references  # of pairs in each image
+    number = numbers[0] * numbers[1]  # of pairs in each image
     work = _PAIR_WORK * int(number.sum())
-    loop = worth_compiling(pairs_above, work, predictions, references)
+    loop = worth_compiling(pairs_above, work, *tables)
     if loop is None:
-        counts, starts = objects_of_rows(num_predictions, num_references)
+        counts, starts = objects_of_rows(*numbers)
         listed = []
         for start, stop in pairwise(cuts_of_pairs(counts)):
             rows, columns = all_pairs(np.arange(start, stop), counts[start:stop], starts[start:stop])
-            listed.append(_pairs_reaching(predictions, references, rows, columns, threshold))
+            listed.append(_pairs_reaching(*tables, rows, columns, threshold))
     else:
         threads = threads_for(work)
-        pieces = [partial(_pairs_by_loop, loop, images, threshold, part) for part in runs_of_work(number, threads)]
+        pieces = [
+            partial(_pairs_by_loop, loop, tables, numbers, threshold, part) for part in runs_of_work(number, threads)
+        ]
         listed = in_threads(pieces, threads)
     return listed[0] if len(listed) == 1 else Pairs(*map(np.concatenate, zip(*listed)))
 
 
-def _pairs_by_loop(
-    loop: Callable[..., int], tables_and_numbers: tuple[np.ndarray, ...], threshold: float, part: slice
-) -> Pairs:
+def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshold: float, part: slice) -> Pairs:
     """The pairs of a run of images."""
-    *tables, num_predictions, num_references = tables_and_numbers
-    numbers = num_predictions[part], num_references[part]
-    starts = [int(each[: part.start].sum()) for each in (num_predictions, num_references)]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, numbers))
+    own = [each[part] for each in numbers]
+    starts = [int(each[: part.start].sum()) for each in numbers]
+    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
     length = 2 * len(boxes)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(boxes, others, *numbers, threshold, rows, columns, ious)
+        size = loop(boxes, others, *own, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size
@@ -238,37 +229,30 @@ class Overlaps(NamedTuple):
         return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
-def overlaps(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    lowest: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Overlaps:
+def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
     """List all pairs of a prediction and an object of one image that may reach the lowest of some IoUs > 0.
 
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; corners of
-    both, where the tables are rounded.
+    Parameters: tables, predictions (n, ≥ 4) and references (m, ≥ 4), xyxy; numbers of each image's rows in both;
+    corners of both, where the tables are rounded.
     """
-    tables = predictions[:, :4], references[:, :4]
     if corners is None:
-        corners = Corners(tables[0], np.zeros(tables[0].shape), 0), Corners(tables[1], np.zeros(tables[1].shape), 0)
+        ours, theirs = (Corners(table[:, :4], np.zeros((len(table), 4)), 0) for table in tables)
+        corners = ours, theirs
     off, lost = 0.0, []
     for boxes in corners:
         doubt = boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf)
         lost.append(doubt > _LOST)
         off += float(doubt.max(initial=0, where=~lost[-1]))
     error = _ROUNDING + 4 * off  # |IoU in float64 − IoU|: that of its sums, and four times that of its sides
-    pairs = listed_pairs(predictions, references, num_predictions, num_references, max(lowest, _LOW) - error)
+    pairs = listed_pairs(tables, numbers, max(lowest, _LOW) - error)
     if lost[0].any() or lost[1].any():
         lost = [np.broadcast_to(boxes, len(table)) for boxes, table in zip(lost, tables)]
         pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
-        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(num_predictions, num_references))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(num_predictions)), num_predictions), error, corners)
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
 
 
 def _pairs_of_lost(

@@ -24,12 +24,9 @@ from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
 from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
     BY_CONFIDENCE,
-    FP_KNOWN,
-    FP_UNKNOWN,
     NO_ROWS,
-    TP_KNOWN,
-    TP_UNKNOWN,
     CountColumns,
+    Outcome,
     Outcomes,
     Ranked,
     SelectedBoxes,
@@ -80,16 +77,11 @@ class OwDln:
     """Images with boxes matched one to one, whatever their classes.
 
     See `one_to_one_outcomes` and `openset_detection_rates`.
-
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image
     """
 
-    match = staticmethod(one_to_one_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = self.match(boxes, pairs)
-        self.by_image = counts_by_image(self.outcomes)
+        self.outcomes = one_to_one_outcomes(boxes, pairs)
+        self.by_image = counts_by_image(self.outcomes)  # of one of each
         self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -111,7 +103,8 @@ class OwDln:
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
         outcomes, boxes = self.outcomes, self.outcomes.boxes
-        called = outcomes.matched[(outcomes.matched >= 0) & np.isin(outcomes.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        says_unknown = np.isin(outcomes.outcome, (Outcome.TP_UNKNOWN, Outcome.FP_UNKNOWN))
+        called = outcomes.matched[(outcomes.matched >= 0) & says_unknown]
         weights = boxes.counts[boxes.object_image[called]]
         number = tally(boxes.object_rows[called], weights, len(boxes.classes))
         return {**counts_by_class(outcomes), "called unknown": number.tolist()}
@@ -162,23 +155,18 @@ class Owod:
     with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
     predictions: OWOD's code, and so the tables of papers, count these.
 
-    outcomes: the outcome of each prediction
-    by_image: counts of one of each image
-
     Rates raise ValueError if WI does not exist: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
 
-    match = staticmethod(voc_outcomes)
-
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
         rules = boxes.rules
-        self.outcomes = self.match(boxes, pairs)
+        self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
-        self.by_image = {
+        self.by_image = {  # of one of each
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
@@ -326,7 +314,8 @@ def closed_set(outcomes: Outcomes, objects: np.ndarray) -> ClosedSet:
     boxes = outcomes.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
     known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
-    return ClosedSet(known_only, objects, ranked_outcome(outcomes, TP_KNOWN), ranked_outcome(outcomes, FP_KNOWN))
+    tp, fp = (ranked_outcome(outcomes, code) for code in (Outcome.TP_KNOWN, Outcome.FP_KNOWN))
+    return ClosedSet(known_only, objects, tp, fp)
 
 
 def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:

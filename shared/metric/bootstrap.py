@@ -251,24 +251,17 @@ StatesByGroup = Mapping[str, Sequence[State]]
 
 
 class Part(NamedTuple):
-    """A part that is resampled separately: all samples, a group, or all groups that share samples.
+    """A part that is resampled separately: all samples, a group, or all groups that share samples."""
 
-    name: the group's name; empty for all samples and for groups that share some
-    prepared: its rows
-    results: the results of each group
-    """
-
-    name: str
-    prepared: Prepared
-    results: Mapping[str, Results]
+    name: str  # the group's; empty for all samples and for groups that share some
+    prepared: Prepared  # its rows
+    results: Mapping[str, Results]  # of each group
 
     def rates(self) -> dict[Key, Rate]:
         """Exact rates, by the keys that `prepared.rates` has."""
         if self.name in self.results:
             return rates_of(self.results[self.name])
-        return {
-            (group, key): rate for group, results in self.results.items() for key, rate in rates_of(results).items()
-        }
+        return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
@@ -334,7 +327,7 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
             with named(group):
                 prepared = metric.prepare(state)
                 results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **prepared.tables(results)}})
+                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
         except MissingClassError:
             if group == ALL or metric.groups_without != "skip":
                 raise
@@ -368,14 +361,10 @@ def _counts(state: State) -> np.ndarray:
 
 
 class Stratum(NamedTuple):
-    """The distinct pairs of rows of the samples in two models, in an order that does not depend on the samples'.
+    """The distinct pairs of rows of the samples in two models, in an order that does not depend on the samples'."""
 
-    rows: of the first and of the second model, (D,) each
-    counts: (D,) how many samples have each pair
-    """
-
-    rows: tuple[np.ndarray, np.ndarray]
-    counts: np.ndarray
+    rows: tuple[np.ndarray, np.ndarray]  # of the first and of the second model, (D,) each
+    counts: np.ndarray  # (D,) how many samples have each pair
 
 
 class PairedRows(NamedTuple):

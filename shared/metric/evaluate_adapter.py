@@ -1,9 +1,7 @@
 """Adapt a metric to Hugging Face evaluate: its constructor's arguments, and its gathering of processes.
 
 Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` the reduced states meet in evaluate's folder.
-
-States are gathered on process 0, through files in a folder that all processes see.
+silently. With `num_process > 1` process 0 gathers the reduced states through files in evaluate's folder.
 
 evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -78,13 +76,15 @@ def receive(
     a file that holds no state, which is removed, and any error of `check`.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    answers = {rank: folder / f"{key}.{token}.{rank}" for rank in range(1, num_process)}
     came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
-        _sweep_away(folder, key, token)
+        for path in folder.glob(f"{glob.escape(key)}.*.*"):  # of other rounds: live processes answer again
+            if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":  # which its process removes
+                path.unlink(missing_ok=True)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
@@ -95,7 +95,7 @@ def receive(
         for rank, answer in answers.items():
             try:
                 state = check(_read_state(answer, rank))
-                answer.replace(_taken(answer))
+                answer.replace(f"{answer}.taken")
             except FileNotFoundError:  # the process has just stopped waiting
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
             checked.append(state)
@@ -112,11 +112,11 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         left.unlink()
     while True:
         if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
+            if _remove(Path(f"{answer}.taken")):
                 return
             answer = None  # swept away, since process 0 opened another round
         token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
+        wanted = folder / f"{key}.{token}.{rank}"
         if token and wanted != answer and not wanted.exists():
             if answer is not None and not _remove(answer):
                 continue  # taken in this moment
@@ -124,21 +124,6 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
         if time.monotonic() > deadline and (answer is None or _remove(answer)):
             _check_time(deadline, rank, timeout, "process 0", meeting)
         time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove files of other rounds: live processes answer again. A taken file is left to the process that took it."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
 
 
 def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
@@ -202,10 +187,8 @@ class Evaluated(Metric):
     if not TYPE_CHECKING:  # as of Metric
 
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
-            """Refuse an unknown option; evaluate's own arguments are its constructor's."""
-            evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
-            own = inspect.signature(evaluate_metric.__init__).parameters
-            return super().__new__(cls, **{name: value for name, value in options.items() if name not in own})
+            """Leave arguments to the constructor: some are evaluate's."""
+            return object.__new__(cls)
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.
@@ -215,15 +198,14 @@ class Evaluated(Metric):
         """
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
-        options = self._configured(
-            config_name or "default", {name: value for name, value in kwargs.items() if name not in own}
-        )
+        options = {name: value for name, value in kwargs.items() if name not in own}
+        metric = self._core(**self._configured(config_name or "default", options))
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        self._core.__init__(self, **options)
+        vars(self).update(vars(metric))
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:

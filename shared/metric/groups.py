@@ -65,7 +65,7 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     >>> rows_of_groups(["near", None, "near", "far"])
     {'near': array([0, 2]), '': array([1]), 'far': array([3])}
     """
-    items = _group_items(groups)
+    items = column_items(groups, GROUPS)
     try:
         names = {item: group_name(item) for item in dict.fromkeys(items)}
     except TypeError as error:
@@ -147,7 +147,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     """Split a state of `as_one_state` into states of groups. Raises ValueError and TypeError for a malformed one."""
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
-    names = _group_items(state[GROUPS])
+    names = column_items(state[GROUPS], GROUPS)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
@@ -166,15 +166,16 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     return {name: part for name, part in parts.items() if part}
 
 
-def _group_items(groups: Any) -> list[Any]:
-    groups = without_arrow(groups)
-    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
-        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
-    if is_torch_array(groups):
-        groups = to_numpy(as_array(groups, "groups"))
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
-    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+def column_items(column: Any, name: str) -> list[Any]:
+    """The entries of a column of strings or integers."""
+    column = without_arrow(column)
+    if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__len__") or not hasattr(column, "__iter__"):
+        raise TypeError(f"{name}: expected a column of strings or integers, got {type(column).__name__}")
+    if is_torch_array(column):
+        column = to_numpy(as_array(column, name))
+    if getattr(column, "ndim", 1) != 1:
+        raise ValueError(f"{name}: expected shape (N,), got shape {tuple(column.shape)}")
+    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _indexable(column: Any, name: str) -> Any:

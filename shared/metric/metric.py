@@ -68,14 +68,6 @@ class Metric:
     reduce: a method from the columns of a batch (its parameters; those without a default are required) to a state
     as_state: a method that checks a state from elsewhere, and casts its arrays to the types that `reduce` returns
     prepare: a method from a state to a `Prepared`; options that need each other are checked there
-    fixed_options: options that shape a batch as it is added, and so cannot change after that
-    countable_tables: the columns of each table of a state in which equal rows may be counted, by the name of the counts
-    truth: the arrays of a state that say what the samples are, in the same order for every model
-    aliases: other names for columns
-    selecting: options that say which results there are, and move none, so that they are not in the signature
-    configs: options by the `config_name` of `evaluate.load` that stands for them
-    ungrouped_columns: columns without one entry per sample; they cannot be grouped
-    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` holds the number of equal samples that each
@@ -89,14 +81,16 @@ class Metric:
     """
 
     name: ClassVar[str]
-    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    fixed_options: ClassVar[frozenset[str]] = frozenset()  # that shape a batch as it is added, and cannot change then
+    # the columns of each table of a state in which equal rows may be counted, by the name of the counts
     countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    truth: ClassVar[tuple[str, ...]] = ()
-    aliases: ClassVar[Mapping[str, str]] = {}
+    truth: ClassVar[tuple[str, ...]] = ()  # the arrays of a state that say what the samples are, of all models alike
+    aliases: ClassVar[Mapping[str, str]] = {}  # other names for columns
+    # options that say which results there are, and move none, so that they are not in the signature
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
-    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
-    owned_arrays: ClassVar[frozenset[str]] = frozenset()
+    configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
     # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
     # cannot be left out
@@ -158,6 +152,10 @@ class Metric:
         """Check, sort, count or match a state once, for its own results and for its resamples."""
         raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
 
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
     @property
     def loaded_options(self) -> dict[str, Any]:
         """The options by name, as set at load or by default."""
@@ -211,7 +209,7 @@ class Metric:
             for name in overrides if self._batches else ():
                 if name in self.fixed_options and differ(getattr(metric, name), getattr(self, name)):
                     raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-            last = [metric._reduced(columns)] if columns else []
+            last = [reduced_batch(metric, columns)] if columns else []
             if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
                 self._batches = [joined_parts(self._batches)]
             metric.owns_state = not self._batches
@@ -222,7 +220,7 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+    def prepared_parts(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
         """Prepare columns in parts that are resampled separately; without columns the batches added, which are kept.
 
         `name` names the part of all samples where there are no groups.
@@ -230,7 +228,7 @@ class Metric:
         columns, overrides = sort_arguments(self, None, None, kwargs)
         metric = self.with_options(overrides)
         with self._lock:
-            batches = [metric._reduced(columns)] if columns else [*self._batches]
+            batches = [reduced_batch(metric, columns)] if columns else [*self._batches]
         return prepared_parts(metric, self._states(batches), resampled=True, name=name)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
@@ -247,10 +245,9 @@ class Metric:
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns)
+        parts = reduced_batch(self, columns)
         # the caller may reuse its buffers
-        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
-        self._keep(own)
+        self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -360,9 +357,6 @@ class Metric:
         """Number of samples added so far."""
         with self._lock:
             return sum(num_samples(state) for parts in self._batches for state in parts.values())
-
-    def _reduced(self, columns: Mapping[str, Any]) -> Parts:
-        return reduced_batch(self, columns)
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         return checked_states(batches)

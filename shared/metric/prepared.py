@@ -49,10 +49,6 @@ class Prepared(ABC):
         """
         return self
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
-        return {}
-
 
 def as_content(column: np.ndarray) -> bytes:
     """Numbers as bytes that do not depend on their type."""
@@ -64,26 +60,21 @@ class MissingClassError(ValueError):
 
 
 class Drawn(NamedTuple):
-    """A state as resamples see it.
+    """A state as resamples see it."""
 
-    state: with as many entries as the state itself
-    strata: (N,) integers from 0; None for one stratum
-    kept: (N,) flags of the entries that enter the results; None for all
-    """
-
-    state: State
-    strata: np.ndarray | None = None
-    kept: np.ndarray | None = None
+    state: Any  # with as many entries as the state itself
+    strata: np.ndarray | None = None  # (N,) integers from 0; None for one stratum
+    kept: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
 
 
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, with `rates(state)`, where rows may have counts, `drawn(state)`, the state as resamples see it,
-    and `tables(prepared, results)`; state; columns of its table.
+    Parameters: metric, with `rates(state)`, where rows may have counts, and `drawn(state)`, the state as resamples see
+    it; state; columns of its table.
     """
 
-    def __init__(self, metric: Any, state: State, columns: Sequence[str]) -> None:
+    def __init__(self, metric: Any, state: Any, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
@@ -144,8 +135,3 @@ class PreparedTable(Prepared):
     def contents(self) -> Iterable[bytes]:
         """The columns of the rows, and their counts."""
         return map(as_content, (*self._rows[0], self._rows[1]))
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables

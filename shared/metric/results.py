@@ -15,22 +15,14 @@ Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
 
 
 class Rate(NamedTuple):
-    """A real-valued result: a rate, an area, a ratio or a loss.
-
-    value: the number
-    higher: whether higher is better; None if neither direction is
-    share: whether it is a share, in [0, 1], which may be shown in percent
-    error: a bound on |value − value of the uncut scores|; None if no scores were cut
-    threshold: of the decisions score > threshold; None if there is none, or none is shown
-    interval: the bounds of its confidence interval
-    """
+    """A real-valued result: a rate, an area, a ratio or a loss."""
 
     value: float
-    higher: bool | None
-    share: bool = True
-    error: float | None = None
-    threshold: float | None = None
-    interval: Interval | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is
+    share: bool = True  # whether it is a share, in [0, 1], which may be shown in percent
+    error: float | None = None  # a bound on |value − value of the uncut scores|; None if no scores were cut
+    threshold: float | None = None  # of the decisions score > threshold; None if there is none, or none is shown
+    interval: Interval | None = None  # the bounds of its confidence interval
 
     def text(self, digits: int | None = None, *, percent: bool = False) -> str:
         """The value as text, as by `number_text`; with `percent`, a share is in percent."""
@@ -69,18 +61,13 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Summary(NamedTuple):
-    """Results of all samples or, where there are groups, means over them and the results of each.
+    """Results of all samples or, where there are groups, means over them and the results of each."""
 
-    results: of all samples, or the means
-    groups: by name, sorted, the results of each group and of each part of a name before a slash; None without groups
-    signature: of the metric that computed them
-    options: of this metric, those that differ from their defaults, for JSON
-    """
-
-    results: Results
+    results: Results  # of all samples, or the means
+    # by name, sorted, the results of each group and of each part of a name before a slash; None without groups
     groups: Mapping[str, Results] | None = None
-    signature: str = ""
-    options: Mapping[str, Any] = MappingProxyType({})
+    signature: str = ""  # of the metric that computed them
+    options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -110,12 +97,9 @@ class Summary(NamedTuple):
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
-        def bounded(row: Results, *group: str) -> Results:
-            keys: Any = {key: (*group, key) if group else key for key in row}
-            return {
-                key: result._replace(interval=intervals[keys[key]]) if keys[key] in intervals else result
-                for key, result in row.items()
-            }
+        def bounded(row: Results, group: str | None = None) -> Results:
+            bounds = {key: intervals.get(key if group is None else (group, key)) for key in row}
+            return {key: x if bounds[key] is None else x._replace(interval=bounds[key]) for key, x in row.items()}
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)

@@ -13,7 +13,7 @@ from numpy.lib.npyio import NpzFile
 
 from ..arrays.arrays import Array, State, array_namespace, check_not_sparse, concatenate, on_device, to_numpy
 from ..arrays.checks import MAX_COUNT, as_counts
-from ..arrays.compacting import compact_table, has_equal_rows, have_few_values
+from ..arrays.compacting import compact_table, has_equal_rows, has_few_values
 from .groups import ALL, GROUPS, Parts, reduced_by_group
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     unrounded = [state for state in plain if not ROUNDED & state.keys()]
-    grows = not all(have_few_values([state[name] for state in unrounded]) for name in columns)
+    grows = not all(has_few_values(state[name]) for name in columns for state in unrounded)
     if grows and len(plain) == len(states):
         return _gathered(plain)
 

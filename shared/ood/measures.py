@@ -24,56 +24,44 @@ DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
 _OTHER_CLASS = str.maketrans("pn", "np")  # within the name of a rate
 _SAMPLED = ("auroc", "detect_acc")
-SKLEARN_SCORES = (
-    "average_precision_score",
-    "brier_score_loss",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "hinge_loss",
-    "log_loss",
-    "roc_auc_score",
-)
+SKLEARN_SCORES = {  # by name, whether the value is a share, in [0, 1]
+    "average_precision_score": True,
+    "brier_score_loss": False,
+    "d2_brier_score": False,
+    "d2_log_loss_score": False,
+    "hinge_loss": False,
+    "log_loss": False,
+    "roc_auc_score": True,
+}
 _RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
-SKLEARN_LABELS = (
-    "accuracy_score",
-    "balanced_accuracy_score",
-    "cohen_kappa_score",
-    "f1_score",
-    "hamming_loss",
-    "jaccard_score",
-    "matthews_corrcoef",
-    "precision_score",
-    "recall_score",
-    "zero_one_loss",
-)
+SKLEARN_LABELS = {  # the same, of decisions
+    "accuracy_score": True,
+    "balanced_accuracy_score": True,
+    "cohen_kappa_score": False,
+    "f1_score": True,
+    "hamming_loss": True,
+    "jaccard_score": True,
+    "matthews_corrcoef": False,
+    "precision_score": True,
+    "recall_score": True,
+    "zero_one_loss": True,
+}
 SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
-_NO_SHARES = (
-    "brier_score_loss",
-    "cohen_kappa_score",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "hinge_loss",
-    "log_loss",
-    "matthews_corrcoef",
-)
 
 _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the options of its measures, and what several of them share.
+    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share.
 
-    positives, negatives: the OOD and the in-distribution samples
-    threshold: for measures of the decisions score > threshold
-    step: for measures that are sampled at every `step`-th score
-    values: of quantities by name
+    Parameters: threshold, for measures of the decisions score > threshold; step, for those of every `step`-th score.
     """
 
     def __init__(
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
     ) -> None:
         self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # of quantities
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -136,16 +124,12 @@ _OWN = {
 
 
 class Measures(NamedTuple):
-    """Metrics of a benchmark, parsed.
-
-    of_out, of_inside: their quantities, with the OOD or the in-distribution samples as positives
-    functions: those of scikit-learn without a name here: their results are no rates, so have no mean and no interval
-    """
+    """Metrics of a benchmark, parsed."""
 
     measures: dict[str, Measure]  # by name
-    of_out: dict[str, Quantity]
+    of_out: dict[str, Quantity]  # with of_inside: their quantities, with OOD or in-distribution samples as positives
     of_inside: dict[str, Quantity]
-    functions: dict[str, Callable[..., Any]]
+    functions: dict[str, Callable[..., Any]]  # of scikit-learn without a name here: no rates, so without an interval
 
     def need_threshold(self) -> bool:
         """Whether a metric is of the decisions score > threshold."""
@@ -214,7 +198,7 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
         f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
+        f"{', '.join(SKLEARN_SCORES | SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
 
@@ -256,7 +240,7 @@ def _sklearn_measure(metric: Any, name: str) -> Measure:
     return Measure(
         lambda sides: of(function, name, sides),
         higher=not name.endswith("_loss"),  # so scikit-learn names what is to be minimised
-        share=name not in _NO_SHARES,
+        share=(SKLEARN_SCORES | SKLEARN_LABELS).get(name, True),
         of_decisions=name not in SKLEARN_SCORES,
     )
 

@@ -65,14 +65,11 @@ class OODState(TypedDict):
 
 
 class StateOptions(NamedTuple):
-    """The options that shape a state, checked.
+    """The options that shape a state, checked."""
 
-    inside, out, ignored: labels of in-distribution, OOD and ignored samples; one of the first two may be "rest"
-    """
-
-    inside: Label
+    inside: Label  # with out: labels of in-distribution and of OOD samples; one of them may be "rest"
     out: Label
-    ignored: int | None
+    ignored: int | None  # the label of ignored samples
     bits: int | None  # the number of significant bits kept of each score; None keeps all
 
 
@@ -328,8 +325,7 @@ class OODBench(Metric):
             raise ValueError(
                 "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
             )
-        arrays: Any = state
-        return PreparedSides(self, arrays, ood_sides(state, self.state_options), stratum_of=(0, 1))
+        return PreparedSides(self, state, ood_sides(state, self.state_options), stratum_of=(0, 1))
 
     def rates(self, out: Side, inside: Side) -> Results:
         """Results of OOD and in-distribution samples; a threshold that does not exist is NaN."""
@@ -381,7 +377,7 @@ class OODBench(Metric):
 
     def _samples_table(self, prepared: PreparedSides) -> dict[str, Any]:
         """The outcome of each sample that is not left out, after the threshold of a point that decides."""
-        state: Any = prepared.state
+        state = prepared.state
         check_samples(state)
         threshold, named = self.threshold, {}
         if threshold is None:

@@ -27,12 +27,12 @@ from ..arrays.checks import (
     check_not_negative,
     counted_columns,
 )
-from ..arrays.exact import ratio_of
+from ..arrays.exact import ratio_of, sum_and_rest
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, parts_of, threads_for
 from ..ranking.counts import Side
 from ..ranking.roc import MAX_POINTS, table, thinned
-from .samples import check_thresholds
+from .samples import OpenSetState, check_thresholds
 from .sweep import Sweep, check_ids, count_ids, counted_outcomes, macro_sweep, micro_sweep
 
 TwoSums = tuple[Array, Array]  # the two numbers that F is computed from, (N,) each
@@ -61,39 +61,38 @@ def macro_open_f(
     (1.0, 0.2, None)
     """
     num_classes = as_int(num_classes, "num_classes", 1)
-    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
-    thresholds = None if t_list is None else check_thresholds(t_list)
-    return best_macro_f(predicted, classes, scores, num_classes, thresholds, counts=counts)
+    samples = checked_samples(predicted, classes, scores, counts)
+    return best_f(*macro_f_after(samples, num_classes), None if t_list is None else check_thresholds(t_list))
 
 
-def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> list[Any]:
-    """Check samples of `macro_open_f`, with their counts or None; the class of an unknown sample becomes −1."""
+class Samples(NamedTuple):
+    """Checked samples of `macro_open_f`."""
+
+    predicted: Array
+    classes: Array  # −1 for an unknown sample
+    scores: Array
+    counts: Array | None = None
+
+    @classmethod
+    def of(cls, state: OpenSetState) -> Samples:
+        """The samples of a state."""
+        return cls(state["predicted"], state["classes"], state["scores"], state.get("counts"))
+
+
+def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> Samples:
+    """Check samples; the class of an unknown one becomes −1."""
     true = as_labels(classes, "classes")
     columns = {
         "predicted": as_labels(predicted, "predicted"),
         "classes": array_namespace(true).where(true < 0, -1, true),
         "scores": as_scores(scores, "scores"),
     }
-    return counted_columns(counts, **columns)
+    return Samples(*counted_columns(counts, **columns))
 
 
-def best_macro_f(
-    predicted: Array,
-    classes: Array,
-    scores: Array,
-    num_classes: int,
-    t_list: np.ndarray | None,
-    *,
-    counts: Array | None = None,
-) -> BestF:
-    """As `macro_open_f`, of checked samples and thresholds."""
-    return best_f(*macro_samples(predicted, classes, scores, num_classes, counts), t_list)
-
-
-def macro_samples(
-    predicted: Array, classes: Array, scores: Array, num_classes: int, counts: Array | None
-) -> tuple[Array, MacroF]:
+def macro_f_after(samples: Samples, num_classes: int) -> tuple[Array, MacroF]:
     """Scores in ascending order, and macro F after each."""
+    predicted, classes, scores, counts = samples
     xp = array_namespace(predicted)
     predicted, number = xp.astype(predicted, xp.int64, copy=False), num_classes
     if num_classes > predicted.shape[0]:  # counts are kept for classes that occur only
@@ -125,20 +124,18 @@ def micro_open_f(predicted: Any, classes: Any, scores: Any, t_list: Any = None, 
     >>> micro_open_f([0, 1, 1], [0, 0, -1], [0.1, 0.2, 0.9], [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
-    predicted, classes, scores, counts = checked_samples(predicted, classes, scores, counts)
-    check_not_negative(predicted, "predicted")  # which an unknown sample's class would equal
-    thresholds = None if t_list is None else check_thresholds(t_list)
-    return best_micro_f(predicted, classes, scores, thresholds, counts=counts)
+    samples = checked_samples(predicted, classes, scores, counts)
+    check_not_negative(samples.predicted, "predicted")  # which an unknown sample's class would equal
+    return best_f(*micro_f_after(samples), None if t_list is None else check_thresholds(t_list))
 
 
-def best_micro_f(
-    predicted: Array, classes: Array, scores: Array, t_list: np.ndarray | None, *, counts: Array | None = None
-) -> BestF:
-    """As `micro_open_f`, of checked samples and thresholds."""
+def micro_f_after(samples: Samples) -> tuple[Array, MicroF]:
+    """Scores in ascending order, and micro F after each."""
+    predicted, classes, scores, counts = samples
     xp = array_namespace(classes)
     ordered, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return best_f(ordered, MicroF(correct, sizes, known), t_list)
+    return ordered, MicroF(correct, sizes, known)
 
 
 def best_f(scores: Array, average: Average, t_list: np.ndarray | None) -> BestF:
@@ -250,12 +247,9 @@ class Average(ABC):
 
 @dataclass(eq=False)
 class MacroF(Average):
-    """F after each sample, of the precision and recall averaged over C classes.
+    """F after each sample, of the precision and recall averaged over C classes."""
 
-    outcomes, totals, occurring, sizes: as of `macro_sweep`
-    """
-
-    outcomes: Array
+    outcomes: Array  # the first four as of `macro_sweep`
     totals: Array
     occurring: int
     sizes: Array | None
@@ -394,7 +388,7 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
     F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus the remainder of the division.
     """
     xp = array_namespace(precision)
-    total, total_rest = _sum_and_rest(precision, recall)
+    total, total_rest = sum_and_rest(precision, recall)
     divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
     f = 2 * precision * recall / divisor
     product, product_rest = _product_and_rest(2 * precision, recall)
@@ -402,13 +396,6 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
     back, back_rest = _product_and_rest(times, total)
     left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
     return f + left / divisor
-
-
-def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a + b rounded, and its rounding error. Source: Knuth's TwoSum."""
-    total = a + b
-    rest = total - a
-    return total, (a - (total - rest)) + (b - rest)
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
@@ -455,21 +442,20 @@ def open_f_curve(
     """
     average = as_choice(average, "average", ("macro", "micro"))
     limit = None if max_points is None else as_int(max_points, "max_points", 4)
-    ids, true, values, _ = checked_samples(predicted, classes, scores)
-    check_not_negative(ids, "predicted")
-    xp = array_namespace(ids, true)
-    largest = max(int(xp.max(ids)), int(xp.max(true)))
+    samples = checked_samples(predicted, classes, scores)
+    ids = {"predicted": samples.predicted, "classes": samples.classes}
+    check_not_negative(samples.predicted, "predicted")
+    largest = max(int(array_namespace(column).max(column)) for column in ids.values())
     total = 1 + largest if num_classes is None else as_int(num_classes, "num_classes", 1)
-    for name, column in (("predicted", ids), ("classes", true)):
+    for name, column in ids.items():
         check_class_ids(column, name, total)
-    ordered = np.sort(to_numpy(values))
+    in_order, f_after = macro_f_after(samples, total) if average == "macro" else micro_f_after(samples)
+    ordered = to_numpy(in_order)
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
     thresholds = ordered[last].astype(np.float64) + 0.0  # 0.0 for −0.0
     parts = []
     for start in range(0, len(thresholds), _AT_A_TIME):
-        part = thresholds[start : start + _AT_A_TIME]
-        macro = average == "macro"
-        best = best_macro_f(ids, true, values, total, part) if macro else best_micro_f(ids, true, values, part)
+        best = best_f(in_order, f_after, thresholds[start : start + _AT_A_TIME])
         parts.append(np.asarray(best[2], np.float64))
     points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
     if limit is not None and len(last) > limit:

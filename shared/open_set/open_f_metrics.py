@@ -23,7 +23,7 @@ from ..metric.results import Rate, Results
 from ..ranking.counts import as_side, check_both_classes, rows_of_sides
 from ..ranking.operating_points import samples_above
 from ..ranking.roc import check_samples, sample_table
-from .open_f import BestF, Hos, best_f, best_macro_f, best_micro_f, macro_samples
+from .open_f import BestF, Hos, Samples, best_f, macro_f_after, micro_f_after
 from .samples import (
     OPEN_SET_ALIASES,
     OPEN_SET_TABLES,
@@ -44,10 +44,10 @@ class Decisions:
 
     def __init__(self, state: OpenSetState, num_classes: int) -> None:
         """Sort the samples."""
-        counts = state.get("counts")
-        scores, known = macro_samples(state["predicted"], state["classes"], state["scores"], num_classes, counts)
-        there = state["classes"] < 0
-        unknown = as_side(state["scores"][there], None if counts is None else counts[there])
+        samples = Samples.of(state)
+        scores, known = macro_f_after(samples, num_classes)
+        there = samples.classes < 0
+        unknown = as_side(samples.scores[there], None if samples.counts is None else samples.counts[there])
         xp = array_namespace(scores)
         self.number = scores.shape[0] if known.sizes is None else int(xp.sum(known.sizes))
         check_both_classes(unknown.total, self.number - unknown.total)
@@ -178,8 +178,7 @@ class OpenF(Metric):
     def prepare(self, state: OpenSetState) -> PreparedTable:
         """The samples, by class and score."""
         check_applied(state, self.thresholds)
-        arrays: Any = state
-        return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
+        return PreparedTable(self, state, OPEN_SET_TABLES["counts"])
 
     def drawn(self, state: OpenSetState) -> Drawn:
         """Known and unknown samples as strata; a resample keeps their numbers, and many distinct scores are merged."""
@@ -190,8 +189,7 @@ class OpenF(Metric):
         merged = np.empty(len(scores), np.float64)
         for kind, rows in zip(kinds, rows_of_sides(*sides)):
             merged[kind] = rows.scores[rows.places(scores[kind])]
-        arrays: Any = {**state, "scores": merged}
-        return Drawn(arrays, strata=known.astype(np.int64))
+        return Drawn({**state, "scores": merged}, strata=known.astype(np.int64))
 
     def rates(self, state: OpenSetState) -> Results:
         """The best F-score of a state, and the curve of t_list."""
@@ -203,8 +201,7 @@ class OpenF(Metric):
         """The table of samples, with `per_sample`."""
         if not self.per_sample:
             return {}
-        state: Any = prepared.state
-        return {"per_sample": open_f_samples(state, results[self.name].threshold)}
+        return {"per_sample": open_f_samples(prepared.state, results[self.name].threshold)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -244,8 +241,7 @@ class MacroOpenF(OpenF):
     def best(self, state: OpenSetState) -> BestF:
         """The best macro F-score."""
         thresholds = self.thresholds if self.threshold is None else np.asarray([self.threshold])
-        columns = state["predicted"], state["classes"], state["scores"]
-        return best_macro_f(*columns, int(state["predictions_width"]), thresholds, counts=state.get("counts"))
+        return best_f(*macro_f_after(Samples.of(state), int(state["predictions_width"])), thresholds)
 
     def rates(self, state: OpenSetState) -> Results:
         """As of `OpenF`, and the numbers of the decisions."""
@@ -281,6 +277,4 @@ class MicroOpenF(OpenF):
 
     def best(self, state: OpenSetState) -> BestF:
         """The best micro F-score."""
-        return best_micro_f(
-            state["predicted"], state["classes"], state["scores"], self.thresholds, counts=state.get("counts")
-        )
+        return best_f(*micro_f_after(Samples.of(state)), self.thresholds)

@@ -170,8 +170,7 @@ class OpenAUC(Metric):
             raise ValueError(
                 "significant_bits: expected None with an ood_cost or an unknown_share, whose risks have no error bound"
             )
-        arrays: Any = state
-        return PreparedSides(self, arrays, open_set_sides(state), stratum_of=(0, 1, 1))
+        return PreparedSides(self, state, open_set_sides(state), stratum_of=(0, 1, 1))
 
     def rates(self, unknown: Side, correct: Side, wrong: Side) -> Results:
         """Results of the three kinds of samples."""
@@ -212,8 +211,7 @@ class OpenAUC(Metric):
         check_thresholds_exist(results)
         if not self.per_sample:
             return {}
-        state: Any = prepared.state
-        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
+        return {"per_sample": open_set_samples(prepared.state, results[self.at_tpr].threshold)}
 
 
 def twice_wins_over(unknown: Side, known: Side) -> int:

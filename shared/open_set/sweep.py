@@ -8,7 +8,7 @@ float64 adds exactly in every order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ def macro_sweep(
         part = outcomes[block]
         here = ones[: part.shape[0]] if sizes is None else sizes[block]
         after = Sweep(*(column[: part.shape[0]] for column in columns))
-        sweep(part, here, hits, accepted, totals, bits, running, *after)
+        sweep(part, here, (hits, accepted, totals), bits, running, (*after,))
         yield after
 
 
@@ -122,20 +122,9 @@ def blocks_of(samples: Array) -> list[slice]:
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
-def _sweep_block(
-    outcomes: Array,
-    sizes: Array,
-    hits: Array,
-    accepted: Array,
-    totals: Array,
-    bits: int,
-    running: np.ndarray,
-    precision: Array,
-    recall: Array,
-    value: Array,
-) -> None:
+def _sweep_block(outcomes: Array, sizes: Array, counts: Sequence[Array], bits: int, running: Array, after: Any) -> None:
     """As `sweep_loop`, with array operations."""
-    xp = array_namespace(outcomes)
+    xp, (hits, accepted, totals) = array_namespace(outcomes), counts
     ids = outcomes >> 1
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
@@ -146,8 +135,9 @@ def _sweep_block(
     accepted_after = accepted[groups] + entered[1:] - entered[first]
     of_class = xp.clip(totals[groups], 1, None)
     divisors = ((accepted_after, xp.clip(accepted_after - entering, 1, None)), (of_class, of_class))
-    for sums, so_far, (after, earlier) in zip((precision, recall), running, divisors):
-        new, old = ratio_of(hits_after, after), ratio_of(hits_after - right, earlier)
+    precision, recall, value = after
+    for sums, so_far, (later, earlier) in zip((precision, recall), running, divisors):
+        new, old = ratio_of(hits_after, later), ratio_of(hits_after - right, earlier)
         pieces = []
         for j in range(len(so_far)):
             new, old = new * 2.0**bits, old * 2.0**bits
@@ -162,24 +152,14 @@ def _sweep_block(
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
 
 
-def sweep_loop(
-    pieces: Any,
-    outcomes: Any,
-    sizes: Any,
-    hits: Any,
-    accepted: Any,
-    totals: Any,
-    bits: int,
-    running: Any,
-    precision: Any,
-    recall: Any,
-    value: Any,
-) -> None:
+def sweep_loop(pieces: Any, outcomes: Any, sizes: Any, counts: Any, bits: int, running: Any, after: Any) -> None:
     """Accept entry by entry: the sums over classes of precision and of recall after each, and P·R/(P + R).
 
-    `hits` and `accepted` count by class, `pieces` (C, 2, J) are those of precision and recall of each class, and
-    `running` holds their sums over the classes; all before and after.
+    `counts` are right, accepted and all samples by class, `pieces` (C, 2, J) those of precision and recall of each
+    class, and `running` holds their sums over the classes; all before and after.
     """
+    hits, accepted, totals = counts
+    precision, recall, value = after
     scale = 2.0**bits
     units = scale ** -np.arange(1.0, running.shape[1] + 1)
     for i in range(len(outcomes)):
@@ -230,7 +210,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
         check_ids(predicted, classes, num_classes)
-        return outcomes_of(predicted, predicted == classes, num_classes), _count_classes(classes, num_classes, counts)
+        totals = sum(
+            count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+            for block in blocks_of(classes)
+        )
+        return outcomes_of(predicted, predicted == classes, num_classes), totals
     parts = parts_of(len(predicted), threads_for(len(predicted)) if num_classes <= _COUNTED else 1)
     outcomes = np.empty(len(predicted), _type_of(num_classes))
     totals = np.zeros((len(parts), 1 + num_classes), np.int64)  # each thread counts in a row of its own
@@ -250,14 +234,6 @@ def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
 
 def _type_of(most: int) -> Any:
     return np.uint16 if 2 * most <= 1 << 16 else np.uint32
-
-
-def _count_classes(classes: Array, num_classes: int, counts: Array | None) -> Array:
-    """The number of known samples of each class, counted block by block."""
-    return sum(
-        count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
-        for block in blocks_of(classes)
-    )
 
 
 def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, State, array_namespace, device_of, is_numpy_array, on_one_device, to_numpy, widen
+from ..arrays.arrays import Array, array_namespace, device_of, is_numpy_array, on_one_device, to_numpy, widen
 from ..arrays.checks import MAX_COUNT, as_scores, by_keyword, check_no_nan
 from ..arrays.exact import weighted_sum
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
@@ -37,37 +37,24 @@ MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the 
 
 
 class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
+    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run."""
 
-    thresholds: (T,) distinct positive scores s_1 > … > s_T
-    sizes: (T,) positives with the score s
-    tp: (T,) positives with the score s or a higher one, which are all that exceed the next lower score
-    above: (T,) negatives with a higher score than s
-    fp: (T,) negatives with the score s or a higher one
-    num_positives, num_negatives: their total numbers
-    """
-
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
+    thresholds: Array  # (T,) distinct positive scores s_1 > … > s_T
+    sizes: Array  # (T,) positives with the score s
+    tp: Array  # (T,) positives with the score s or a higher one, which are all that exceed the next lower score
+    above: Array  # (T,) negatives with a higher score than s
+    fp: Array  # (T,) negatives with the score s or a higher one
+    num_positives: int  # in all
     num_negatives: int
 
 
 @dataclass(eq=False)
 class Side:
-    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
-    scores: (R,) float32 or float64, ascending
-    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    bits: the number of significant bits that scores were cut to; None if they were not cut
-    """
-
-    scores: Array
-    before: Array | None = None
-    bits: int | None = None
+    scores: Array  # (R,) float32 or float64, ascending
+    before: Array | None = None  # (R + 1,) int64, the samples of the rows before each, and all; None for one a row
+    bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 
     @cached_property
     def total(self) -> int:
@@ -361,12 +348,12 @@ def twice_wins(counts: Counts) -> int:
 class PreparedSides(Prepared):
     """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
 
-    Parameters: metric, with rates(*sides), tables(prepared, results) and side_of(state), which is the side of each
-    entry, (N,) integers, −1 for an entry that is left out; state; its sides, each sorted once; stratum_of, the stratum
-    of each side, ascending: sides of one stratum are drawn together.
+    Parameters: metric, with rates(*sides) and side_of(state), the side of each entry, (N,) integers, −1 for an entry
+    that is left out; state; its sides, each sorted once; stratum_of, the stratum of each side, ascending: sides of one
+    stratum are drawn together.
     """
 
-    def __init__(self, metric: Any, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+    def __init__(self, metric: Any, state: Any, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
         self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
         self.sizes = to_numpy(state["counts"]) if "counts" in state else None
 
@@ -425,11 +412,6 @@ class PreparedSides(Prepared):
         model.drawn_from = rows[end - len(self.sides) : end]
         return model
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The metric's tables."""
-        tables: dict[str, Any] = self.metric.tables(self, results)
-        return tables
-
 
 class Rows(NamedTuple):
     """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
@@ -462,8 +444,9 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     if len(strata) < len(sides):
         edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
         strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # 0.0 for −0.0
-    return [Rows(scores + 0.0, _samples_at(side, scores)) for side, scores in zip(sides, strata)]
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
 
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
@@ -477,8 +460,3 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows]
-
-
-def _samples_at(side: Side, scores: np.ndarray) -> np.ndarray:
-    """For each of ascending scores, the number of samples up to it and above the one before."""
-    return np.diff(side.below(np.searchsorted(side.scores, scores, side="right")), prepend=0)

@@ -181,16 +181,11 @@ IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_io
 
 
 class BestValue(NamedTuple):
-    """The best value of a measure over all thresholds, and where it is.
-
-    value: the value
-    score: the samples of this score and of higher ones are detected (see `exceeded_threshold`); None for no sample
-    fpr, tpr: the rates there, of an operating point
-    """
+    """The best value of a measure over all thresholds, and where it is."""
 
     value: float
-    score: float | None
-    fpr: float = math.nan
+    score: float | None  # it and higher ones are detected (see `exceeded_threshold`); None for no sample
+    fpr: float = math.nan  # with tpr: the rates there, of an operating point
     tpr: float = math.nan
 
 

@@ -19,32 +19,21 @@ from ..arrays.sorting import indices, sorted_with
 
 
 class AUROCInterval(NamedTuple):
-    """An AUROC with its confidence interval.
-
-    auroc: the AUROC
-    variance: its variance
-    low, high: the ends of the interval, in [0, 1]
-    """
+    """An AUROC with its confidence interval."""
 
     auroc: float
     variance: float
-    low: float
+    low: float  # with high: the ends of the interval, in [0, 1]
     high: float
 
 
 class PairedTest(NamedTuple):
-    """A test whether two AUROCs on the same samples differ.
+    """A test whether two AUROCs on the same samples differ."""
 
-    difference: first − second
-    variance: the variance of the difference
-    z: the difference in standard deviations
-    p_value: the probability of such a |z| or more if there is no difference
-    """
-
-    difference: float
-    variance: float
-    z: float
-    p_value: float
+    difference: float  # first − second
+    variance: float  # of the difference
+    z: float  # the difference in standard deviations
+    p_value: float  # the probability of such a |z| or more if there is no difference
 
 
 @by_keyword
@@ -157,10 +146,7 @@ def _sum_and_squares(values: Array) -> tuple[int, int]:
 
 
 class ProportionInterval(NamedTuple):
-    """An interval of a proportion.
-
-    low, high: its ends, 0 ≤ low ≤ count/total ≤ high ≤ 1
-    """
+    """An interval of a proportion, 0 ≤ low ≤ count/total ≤ high ≤ 1."""
 
     low: float
     high: float

@@ -93,14 +93,10 @@ def _is_within(count: int, trials: int, rate: Fraction, chance: Fraction) -> boo
 
 
 class GuaranteedCoverage(NamedTuple):
-    """A coverage with a bounded risk on new data.
+    """A coverage with a bounded risk on new data."""
 
-    coverage: the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
-    threshold: a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
-    """
-
-    coverage: float
-    threshold: float
+    coverage: float  # the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
+    threshold: float  # a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
 
 
 def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | None = None) -> float:
@@ -143,9 +139,10 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
     else:
         exceeding = largest_within(side.total, as_written(share), chance)
         if exceeding < 0:
-            least = _count_text(least_trials(as_written(share), chance))
+            least = least_trials(as_written(share), chance)
+            number = f"{least:,}" if least < 10**15 else f"about {Decimal(least):.2e}"
             raise ValueError(
-                f"known_scores: expected at least {least} scores for an FPR of {share!r} with a confidence of "
+                f"known_scores: expected at least {number} scores for an FPR of {share!r} with a confidence of "
                 f"{confidence_level!r}, got {side.total:,}"
             )
     return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
@@ -203,10 +200,6 @@ def guaranteed_coverage(
     if every.at(0) == -math.inf:
         raise ValueError("scores: expected them above -inf where no coverage is guaranteed: no threshold refuses -inf")
     return GuaranteedCoverage(0.0, -math.inf)
-
-
-def _count_text(count: int) -> str:
-    return f"{count:,}" if count < 10**15 else f"about {Decimal(count):.2e}"
 
 
 def _just_below(score: float, scores: Sequence[Array], halves: bool) -> float:

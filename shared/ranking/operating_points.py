@@ -29,17 +29,13 @@ _AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
 
 
 class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
+    """A point of the ROC curve."""
 
-    rate: the value of the chosen rate
-    threshold: a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect
-        samples with a score of −inf, which no threshold does
-    fpr, tpr: the rates there
-    """
-
-    rate: float
+    rate: float  # the value of the chosen rate
+    # a sample is detected iff score > threshold; inf to detect nothing, −inf to detect all, and NaN to detect samples
+    # with a score of −inf, which no threshold does
     threshold: float
-    fpr: float
+    fpr: float  # with tpr: the rates there
     tpr: float
 
 

@@ -35,16 +35,12 @@ UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded 
 
 
 class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `higher` says whether higher is better; None if neither direction is, or if the quantity is not a result. `bounds`
-    has other parts for `value`, which bound the value before scores were cut; None if no bounds are known.
-    """
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
-    higher: bool | None
-    bounds: Bounds | None = None
+    higher: bool | None  # whether higher is better; None if neither direction is, or if it is not a result
+    bounds: Bounds | None = None  # other parts, which bound the value before scores were cut; None if none are known
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""

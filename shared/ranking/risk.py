@@ -75,16 +75,11 @@ def mean_risk(total_risk: int, number: int) -> float:
 
 
 class _Risks(NamedTuple):
-    """The risks of a run of errors.
+    """The risks of a run of errors."""
 
-    total: their sum
-    precise: the same, exact to 2^-90 if samples are few
-    out_of_order: whether some error does not score higher than all right samples
-    """
-
-    total: int
-    precise: int
-    out_of_order: bool
+    total: int  # their sum
+    precise: int  # the same, exact to 2^-90 if samples are few
+    out_of_order: bool  # whether some error does not score higher than all right samples
 
 
 def _risks_of(counts: Counts) -> _Risks:

@@ -3,9 +3,7 @@
 A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
 exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.
 
-A table with a row for each sample: its score, reference, decision and outcome.
-
-Rows of a state are the samples in the order in which they were added, unless equal ones have been counted.
+`sample_table` has a row for each sample, in the order in which they were added: its score, decision and outcome.
 """
 
 from __future__ import annotations
@@ -24,17 +22,11 @@ _PER_CELL = 4  # the first, the last, the lowest and the highest
 
 
 class Vertices(NamedTuple):
-    """Vertices of a curve, from "nothing is detected" to "everything is".
+    """Vertices of a curve, from "nothing is detected", at the highest score, to "everything is", at −inf."""
 
-    thresholds: (V,) float64, a sample is detected iff score > threshold; the first is the highest score, at which
-    nothing is, and the last −inf, at which everything is
-    tp: (V,) int64, positives detected
-    fp: (V,) int64, negatives detected
-    """
-
-    thresholds: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
+    thresholds: np.ndarray  # (V,) float64, a sample is detected iff score > threshold
+    tp: np.ndarray  # (V,) int64, positives detected
+    fp: np.ndarray  # (V,) int64, negatives detected
 
 
 # where vertices lie: positions in [0, 1] that do not fall, and heights

@@ -15,7 +15,7 @@ from ..detection.closed_set import closed_set_comparison, closed_set_summary
 from ..detection.curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
 from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
-from ..detection.outcomes import TP_KNOWN, select_boxes
+from ..detection.outcomes import Outcome, select_boxes
 from ..metric.results import Rate, Summary, kind_of
 from ..reading.boxes.dataset import Detections, check_options, labels_of, one_id_each, unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
@@ -210,7 +210,7 @@ def _at_highest_f1(classes: CountedClasses, rows: Sequence[int]) -> tuple[float,
     F1 = 2 TP / (predictions + objects). Only the confidences of TPs are compared: no others raise it.
     """
     outcomes, ranked = classes.classes.outcomes, classes.classes.ranked
-    confidences = np.unique(outcomes.boxes.confidence[outcomes.outcome == TP_KNOWN])[::-1]
+    confidences = np.unique(outcomes.boxes.confidence[outcomes.outcome == Outcome.TP_KNOWN])[::-1]
     rows, total = [row for row in rows if classes.objects[row]], np.zeros(len(confidences))
     if not len(confidences):
         return 0.0, 0.0

@@ -78,7 +78,7 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
                 read_category(run.listed, pairs, read, judged, samples=samples)[0]
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
-            prepared = [model.prepared(category) for model in models]
+            prepared = [model.prepared_parts(category) for model in models]
             yield from differences_of_parts(*prepared, n_resamples=metric.n_resamples, random_state=metric.random_state)
 
     return _with_ends(table, compared(parts(), level, skipping=metric.groups_without == "skip"))

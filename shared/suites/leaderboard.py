@@ -254,7 +254,7 @@ class _Model:
     """
 
     def __init__(self, runs: Mapping[str, Metric]) -> None:
-        prepared = {seed: [*metric.prepared()] for seed, metric in runs.items()}
+        prepared = {seed: [*metric.prepared_parts()] for seed, metric in runs.items()}
         self.samples = {seed: _samples(runs[seed], parts) for seed, parts in prepared.items()}
         self._parts = parts_of_runs([*prepared.values()])
         self._skipping = any(metric.groups_without == "skip" for metric in runs.values())

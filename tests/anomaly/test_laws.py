@@ -86,7 +86,7 @@ def test_a_resample_has_the_results_of_its_images(name: str, seed: int) -> None:
     columns, rng = ADDITIONS[name].draw(seed), np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(aupimo, "_FIRST", 2)
-        [part] = metric(name).prepared(**columns)
+        [part] = metric(name).prepared_parts(**columns)
         prepared = part.prepared
         counts = np.zeros(len(prepared.strata), np.int64)
         for kind in np.unique(prepared.strata):

@@ -24,7 +24,7 @@ def drawn(seed: int) -> tuple[dict[str, Any], np.random.Generator]:
 def test_a_resample_draws_samples() -> None:
     columns, rng = drawn(3)
     metric = AnomalySuite(levels="image")
-    [part] = metric.prepared(**columns)
+    [part] = metric.prepared_parts(**columns)
     prepared = part.prepared
     assert len(prepared.counts) == 10
     assert sorted(prepared.rows()[prepared.rows() >= 0].tolist()) == [*range(10)]

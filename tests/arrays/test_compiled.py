@@ -259,8 +259,8 @@ def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     running = pieces.sum(axis=0)
     expected_running = running.copy()
     swept, expected = np.empty((3, 60)), np.empty((3, 60))
-    sweep._sweep_block(outcomes, sizes, *expected_counts, totals, 50, expected_running, *expected)
-    way(sweep.sweep_loop)(pieces, outcomes, sizes, *counts, totals, 50, running, *swept)
+    sweep._sweep_block(outcomes, sizes, (*expected_counts, totals), 50, expected_running, (*expected,))
+    way(sweep.sweep_loop)(pieces, outcomes, sizes, (*counts, totals), 50, running, (*swept,))
     np.testing.assert_array_equal(swept, expected)
     np.testing.assert_array_equal(running, expected_running)
     np.testing.assert_array_equal(running, pieces.sum(axis=0))
@@ -372,7 +372,7 @@ def test_pairs_above(way: Callable[..., Any], seed: int) -> None:
     num_found, num_true = rng.integers(0, 6, 8), rng.integers(0, 6, 8)
     corners = [rng.integers(0, 5, (n.sum(), 2)) for n in (num_found, num_true)]
     found, true = (np.hstack([x, x + rng.integers(0, 5, x.shape), np.ones((len(x), 2))]) * 1.0 for x in corners)
-    expected = overlap.overlaps(found, true, num_found, num_true, 0.25).reaching(0.25)
+    expected = overlap.overlaps((found, true), (num_found, num_true), 0.25).reaching(0.25)
     for length in (3, 200):  # those beyond the length are counted, not listed
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = way(overlap.pairs_above)(found, true, num_found, num_true, 0.25, rows, columns, ious)

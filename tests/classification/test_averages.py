@@ -119,7 +119,7 @@ def test_by_hand(load: Load) -> None:
 
 def test_a_class_that_a_resample_lacks_has_no_part_in_its_mean() -> None:
     metric = metric_class("accuracyk")(average="macro", per_class=True)
-    (part,) = metric.prepared(predictions=[[0], [0], [0]], references=[0, 0, 1])
+    (part,) = metric.prepared_parts(predictions=[[0], [0], [0]], references=[0, 0, 1])
     assert part.prepared.counts.tolist() == [2, 1]
     assert part.prepared.strata.tolist() == [0, 0]
     drawn = [part.prepared.rates(np.asarray(counts)) for counts in ([3, 0], [2, 1], [1, 2], [0, 3])]
@@ -171,7 +171,7 @@ def test_class_ids_of_a_state_are_checked() -> None:
         ({**scores, "classes": [3, -1]}, r"state\['classes'\]: expected integers in \[-1, 2\], got -1 to 3"),
         ({**ids, "classes": [1, -2]}, r"state\['classes'\]: expected integers in \[-1, .*got -2 to 1"),
         ({**scores, "classes": [1, 1]}, "expected the same samples to be unknown in `above` and in `classes`"),
-        ({**scores, "classes": [1]}, "expected arrays of one length, got 2 of above, .* 1 of classes"),
+        ({**scores, "classes": [1]}, "expected arrays of one length, got 2 above, .* 1 classes"),
     ):
         with pytest.raises(ValueError, match=message):
             metric_class("accuracyk")(ignore_unknown=True).merge(wrong)

@@ -775,7 +775,7 @@ def test_samples_and_seeds_are_drawn_in_common(tied: bool) -> None:
     if tied:
         scores = [np.concatenate([rng.permutation(scores[0][:50]), rng.permutation(scores[0][50:])]) for _ in range(3)]
     metric = OODBench(metrics=["auroc"])
-    parts = [next(metric.prepared(predictions=own, references=labels)) for own in scores]
+    parts = [next(metric.prepared_parts(predictions=own, references=labels)) for own in scores]
     runs, turned = (
         Runs([parts[i].prepared for i in own], [parts[i].rates() for i in own]) for own in ((0, 1, 2), (1, 2, 0))
     )

@@ -43,7 +43,7 @@ def of_rates(results: dict[str, Any]) -> dict[str, float]:
 def test_rows_give_the_results_and_no_order_changes_a_bit(name: str, seed: int) -> None:
     columns, options = cases.draw(name, seed)
     metric = metric_class(name)(**options)
-    (part,) = metric.prepared(**columns)
+    (part,) = metric.prepared_parts(**columns)
     results = as_dict(part.results[""])
     point = {key: rate.value for key, rate in rates_of(part.prepared.rates(part.prepared.counts)).items()}
     # shares of regions are rounded to multiples of 2^-30

@@ -15,7 +15,7 @@ from hypothesis import given
 from openworld_metrics import MacroOpenF, MicroOpenF
 from openworld_metrics.arrays import threads
 from openworld_metrics.open_set import open_f as f_scores
-from openworld_metrics.open_set.open_f import best_macro_f, exact_macro_f, macro_open_f, micro_open_f
+from openworld_metrics.open_set.open_f import Samples, best_f, exact_macro_f, macro_f_after, macro_open_f, micro_open_f
 from tests.examples import many, seeds
 from tests.hardest import ulps, worst_of
 
@@ -43,7 +43,8 @@ def rows(classes: list[Class]) -> dict[str, np.ndarray]:
 
 
 def f_at_zero(classes: list[Class], num_classes: int) -> float:
-    curve = best_macro_f(**rows(classes), num_classes=num_classes, t_list=np.zeros(1))[2]  # of more than 2^40 samples
+    samples = Samples(**rows(classes))  # of more than 2^40 samples
+    curve = best_f(*macro_f_after(samples, num_classes), np.zeros(1))[2]
     assert curve is not None
     return curve[0]
 
