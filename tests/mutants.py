@@ -3,90 +3,72 @@
     python tests/mutants.py --number 300 --seed 58               of the kernel, the reader and the answers
     python tests/mutants.py ranking metric --number 20           of these rooms
 
-Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. Each
-mutant stands in a copy of the tree, in which the scripts import the package; the tests of its room run on it, then,
-for a room of the kernel, those of all metrics, until one fails or time is up, which kills the mutant. Two copies work
-at once. A table of the rooms is printed at the end; the exit code is the number of survivors.
+Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. The
+tests of the rooms run once, to note by coverage which of them reach each line. Then each mutant stands in a copy of the
+tree, in which the scripts import the package, and the tests that reach it run, file by file, the quickest file first,
+until one fails or takes too long, which kills the mutant. Two copies work at once. A table of the rooms is printed at
+the end; the exit code is the number of survivors.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import json
+import math
 import multiprocessing
 import os
-import queue
 import random
 import shutil
 import signal
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+from coverage import Coverage, CoverageData
+
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("arrays", "ranking", "metric", "classification", "open_set", "ood", "anomaly", "detection")
 ROOMS = (*KERNEL, "reading", "answers")
-# tests of all metrics, those that find most first
-OF_ALL_METRICS = (
-    *("golden", "references", "literals", "laws", "errors", "verbs", "groups", "states", "counts", "counted_rows"),
-    *("prepared", "per_sample", "thresholds"),
-)
 # as a wheel has it (setup.py), so that the scripts need no generated kernel
 SCRIPTS_IMPORT = (
     "from openworld_metrics.metric.evaluate_adapter import Evaluated\nfrom openworld_metrics.public import *\n"
 )
 # libraries that tests import in seconds, and each run of tests has from the start
 LIBRARIES = ["pytest", "hypothesis", "scipy.stats", "sklearn.metrics", "numba", "torch", "pyarrow", "evaluate", "click"]
+OPTIONS = ["-q", "-p", "no:cacheprovider", "--tb", "no", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+OPTIONS += ["--hypothesis-seed", "0", "--hypothesis-profile", "first failure"]
+PATIENCE = 90  # seconds, for a process that compiles loops on a busy machine
 FORKS = multiprocessing.get_context("forkserver")
-OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {ast.Is: ast.IsNot, ast.And: ast.Or, ast.Eq: ast.NotEq, ast.Add: ast.Sub}
+SWAPPED |= {ast.BitAnd: ast.BitOr, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+SWAPPED |= {after: before for before, after in SWAPPED.items()}
+OPERATORS = SWAPPED | {ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 
 
 class Mutant(NamedTuple):
-    """A file of a room, relative to the root, what is changed in it, and its changed text."""
+    """A file of a room, relative to the root, lines of its statement, what is changed in it, and its changed text."""
 
     room: str
     path: Path
+    lines: range
     change: str
     text: str
 
 
-def code(tree: ast.Module) -> Iterator[ast.AST]:
+def code(tree: ast.Module) -> list[ast.AST]:
     """The nodes within functions, but not those of annotations, which are never run."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    waiting: list[ast.AST] = [statement for function in functions for statement in function.body]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop(0)
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            for name, field in ast.iter_fields(node):
-                fields = field if isinstance(field, list) else [field]
-                waiting += [
-                    each for each in fields if isinstance(each, ast.AST) and name not in ("annotation", "returns")
-                ]
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    hints = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    never_run = {node for hint in hints if hint for node in ast.walk(hint)}
+    within = dict.fromkeys(node for each in functions for statement in each.body for node in ast.walk(statement))
+    return [node for node in within if node not in never_run]
 
 
 def mutated(node: ast.AST) -> bool:
@@ -109,8 +91,7 @@ def mutants(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:
     lines: dict[tuple[str, Path, int], list[int]] = defaultdict(list)
     for room in rooms:
         for path in sorted((ROOT / "shared" / room).rglob("*.py")):
-            nodes = [*code(ast.parse(path.read_text(encoding="utf-8")))]
-            for place, node in enumerate(nodes):
+            for place, node in enumerate(code(ast.parse(path.read_text(encoding="utf-8")))):
                 if mutated(node):
                     lines[room, path.relative_to(ROOT), getattr(node, "lineno", 0)].append(place)
     rng = random.Random(seed)
@@ -121,10 +102,14 @@ def mutants(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:
 def mutant(room: str, path: Path, line: int, place: int) -> Mutant:
     """The mutant of a file whose node at a place is changed."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    node = [*code(tree)][place]
+    node = code(tree)[place]
     before = ast.unparse(node)
     mutated(node)
-    return Mutant(room, path, f"{path}:{line}: {before} → {ast.unparse(node)}", ast.unparse(tree))
+    statements = [
+        range(each.lineno, (each.end_lineno or 0) + 1) for each in ast.walk(tree) if isinstance(each, ast.stmt)
+    ]
+    lines = min((each for each in statements if line in each), key=len)
+    return Mutant(room, path, lines, f"{path}:{line}: {before} → {ast.unparse(node)}", ast.unparse(tree))
 
 
 def copy_of_the_tree(folder: Path) -> Path:
@@ -139,54 +124,103 @@ def copy_of_the_tree(folder: Path) -> Path:
     return copy
 
 
-def tests_of(room: str) -> list[list[str]]:
-    """Paths of the tests of a room and, for one of the kernel, of those of all metrics and of compiled loops."""
-    laws = ["tests/arrays/test_compiled.py", *(f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS)]
-    return [laws, ["tests/metric"]] if room == "metric" else [[f"tests/{room}"], *([laws] if room in KERNEL else [])]
+class Reach:
+    """A plugin of pytest that notes how long each test takes and, by coverage, which lines it reaches."""
+
+    def __init__(self, notes: Path) -> None:
+        self.coverage = Coverage(data_file=str(notes), config_file=False, source=["shared"])
+        self.coverage.set_option("run:relative_files", True)
+        self.coverage.start()
+        self.notes, self.seconds = notes, dict[str, float]()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.coverage.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        duration = report.duration if report.passed else math.inf
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + duration
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        self.coverage.save()
+        self.notes.with_suffix(".json").write_text(json.dumps(self.seconds), encoding="utf-8")
 
 
-def run_pytest(copy: Path, arguments: list[str], output: Path) -> None:
-    """Run tests of a copy in a process of its own, which has imported nothing of the package."""
+class Choice:
+    """A plugin of pytest that runs some of the tests, and kills a test that takes far longer than on the original."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self.seconds]
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        signal.alarm(PATIENCE + int(20 * self.seconds[nodeid]))
+
+
+def run_pytest(copy: Path, runs: Sequence[list[str]], plugin: type, argument: object) -> None:
+    """Run pytest on a copy with each list of arguments, until one fails, in a process that has imported no mutant."""
     os.setsid()
     os.chdir(copy)
     os.environ["PYTHONPATH"] = str(copy.parent / "site")
     sys.dont_write_bytecode = False  # of some containers, which would compile all sources in each run
     sys.path[:] = [str(copy.parent / "site"), *(path for path in sys.path if not path.startswith(str(ROOT / "tests")))]
     for stream in (sys.stdout, sys.stderr):
-        os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
-    import pytest
-
-    code = int(pytest.main(arguments))
+        os.dup2(os.open(copy.parent / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
+    chosen = plugin(argument)
+    code = next((code for each in runs if (code := int(pytest.main([*OPTIONS, *each], [chosen])))), 0)
     sys.stdout.flush()
     os._exit(code)
 
 
-def failure(copy: Path, tests: Sequence[str], seconds: int) -> str:
-    """The first test that fails on a copy, "time", or "" if all pass."""
-    arguments = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--tb", "no", "--hypothesis-seed", "0"]
-    arguments += ["--hypothesis-profile", "first failure", "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]
-    output = copy.parent / "output"
-    run = FORKS.Process(target=run_pytest, args=(copy, arguments, output))
+def failure(copy: Path, runs: Sequence[list[str]], plugin: type, argument: object) -> str:
+    """The first test that fails on a copy, the signal that ends it, or "" if all pass."""
+    run = FORKS.Process(target=run_pytest, args=(copy, runs, plugin, argument))
     run.start()
-    run.join(seconds)
-    if run.exitcode is None:
-        os.killpg(run.pid or 0, signal.SIGKILL)
-        return "time"
-    text = output.read_text(encoding="utf-8", errors="replace")
-    if run.exitcode not in (0, 1, 2):  # neither all passed, nor a test failed, nor a module could not be imported
-        raise RuntimeError(f"exit code {run.exitcode}: {text}")
+    run.join()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(run.pid or 0, signal.SIGKILL)  # what the tests have left running
+    text = (copy.parent / "output").read_text(encoding="utf-8", errors="replace")
     failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "" if run.exitcode == 0 else (failures or [text[-2000:] or "an error"])[0]
+    code = run.exitcode or 0
+    return signal.Signals(-code).name if code < 0 else (failures or [text[-2000:]])[0] if code else ""
 
 
-def killed(one: Mutant, copy: Path, seconds: int) -> str:
-    """The first test that fails with a mutant in place of its file, "time", or "" if all pass."""
+def reached(room: str, copy: Path) -> tuple[CoverageData, dict[str, float]]:
+    """The lines that tests of a room reach on a copy, and how long each of those that pass takes."""
+    notes = copy.parent.parent / room
+    failure(copy, [["-m", "not slow", f"tests/{room}"]], Reach, notes)
+    data = CoverageData(str(notes))
+    data.read()
+    seconds: dict[str, float] = json.loads(notes.with_suffix(".json").read_text(encoding="utf-8"))
+    return data, {test: each for test, each in seconds.items() if each < math.inf}
+
+
+def tests_of(one: Mutant, notes: Sequence[tuple[CoverageData, dict[str, float]]]) -> dict[str, float]:
+    """Tests that reach the statement of a mutant or, if it is in a compiled loop, its file."""
+    reaching = [
+        (line, test, seconds[test])
+        for data, seconds in notes
+        for line, tests in data.contexts_by_lineno(str(one.path)).items()
+        for test in tests
+        if test in seconds
+    ]
+    of_statement = {test: seconds for line, test, seconds in reaching if line in one.lines}
+    return of_statement or {test: seconds for _, test, seconds in reaching}
+
+
+def killed(one: Mutant, copy: Path, tests: dict[str, float]) -> str:
+    """The first test that fails with a mutant in place of its file, the signal that ends it, or "" if all pass."""
+    files: dict[str, float] = defaultdict(float)
+    for test, seconds in tests.items():
+        files[test.partition("::")[0]] += seconds
     original = (copy / one.path).read_bytes()
     (copy / one.path).write_text(one.text, encoding="utf-8")
-    try:
-        return next((by for tests in tests_of(one.room) if (by := failure(copy, tests, seconds))), "")
-    finally:
-        (copy / one.path).write_bytes(original)
+    by = failure(copy, [["-x", file] for file in sorted(files, key=files.__getitem__)], Choice, tests)
+    (copy / one.path).write_bytes(original)
+    print(f"killed   {one.change} [{by}]" if by else f"SURVIVED {one.change}", flush=True)
+    return by
 
 
 def main() -> int:
@@ -195,41 +229,27 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="room", help=f"of {', '.join(ROOMS)}")
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=int, default=600, help="after which a mutant counts as killed")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
-    outcomes: dict[str, list[bool]] = defaultdict(list)
+    rooms = options.rooms or ROOMS
+    drawn = iter(mutants(rooms, options.number, options.seed))
+    of_tests = iter(dict.fromkeys([*(["metric"] if {*rooms} & {*KERNEL} else []), *rooms]))
     FORKS.set_forkserver_preload(LIBRARIES)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
         os.environ |= {"HF_MODULES_CACHE": f"{folder}/modules", "HF_METRICS_CACHE": f"{folder}/metrics"}
         os.environ["HF_HUB_OFFLINE"] = "1"
-        copies: queue.Queue[Path] = queue.Queue()
-        for number in range(options.processes):
-            copies.put(copy_of_the_tree(Path(folder) / str(number)))
-
-        def outcome(one: Mutant) -> None:
-            copy = copies.get()
-            by = killed(one, copy, options.seconds)
-            copies.put(copy)
-            outcomes[one.room].append(bool(by))
-            print("killed  " if by else "SURVIVED", one.change, "" if not by else f"[{by}]", flush=True)
-
-        rooms = options.rooms or ROOMS
-        first = copies.queue[0]
-        tests = dict.fromkeys(path for room in rooms for paths in tests_of(room) for path in paths)
-        if broken := failure(first, ["--collect-only", *tests], options.seconds):
-            raise SystemExit(f"expected tests that can be collected from a copy, got {broken}")
-        list(pool.map(outcome, mutants(rooms, options.number, options.seed)))
-    print(table(outcomes))
-    return sum(not by for each in outcomes.values() for by in each)
-
-
-def table(outcomes: dict[str, list[bool]]) -> str:
-    """Killed and surviving mutants of each room, and of all."""
-    rows = [(room, outcomes[room]) for room in ROOMS if room in outcomes]
-    rows.append(("all", [by for _, each in rows for by in each]))
+        copies = [copy_of_the_tree(Path(folder) / f"copy {number}") for number in range(options.processes)]
+        # each copy takes the next when it is free
+        parts = [*pool.map(lambda copy: [reached(room, copy) for room in of_tests], copies)]
+        notes = [note for part in parts for note in part]
+        runs = [*pool.map(lambda copy: [(one.room, killed(one, copy, tests_of(one, notes))) for one in drawn], copies)]
+    outcomes = [outcome for part in runs for outcome in part]
     lines = ["| room | mutants | killed | survived |", "|---|---|---|---|"]
-    return "\n".join([*lines, *(f"| {room} | {len(by)} | {sum(by)} | {len(by) - sum(by)} |" for room, by in rows)])
+    for name in [*rooms, "all"]:
+        by = [each for room, each in outcomes if name in (room, "all")]
+        lines.append(f"| {name} | {len(by)} | {sum(map(bool, by))} | {by.count('')} |")
+    print("\n".join(lines))
+    return sum(not by for _, by in outcomes)
 
 
 if __name__ == "__main__":
