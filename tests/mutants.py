@@ -187,10 +187,10 @@ def failure(copy: Path, runs: Sequence[list[str]], plugin: type, argument: objec
     return signal.Signals(-code).name if code < 0 else (failures or [text[-2000:]])[0] if code else ""
 
 
-def reached(room: str, copy: Path) -> tuple[CoverageData, dict[str, float]]:
-    """The lines that tests of a room reach on a copy, and how long each of those that pass takes."""
-    notes = copy.parent.parent / room
-    failure(copy, [["-m", "not slow", f"tests/{room}"]], Reach, notes)
+def reached(tests: str, copy: Path) -> tuple[CoverageData, dict[str, float]]:
+    """The lines that tests of a room or file reach on a copy, and how long each of those that pass takes."""
+    notes = copy.parent.parent / Path(tests).stem
+    failure(copy, [["-m", "not slow", f"tests/{tests}"]], Reach, notes)
     data = CoverageData(str(notes))
     data.read()
     seconds: dict[str, float] = json.loads(notes.with_suffix(".json").read_text(encoding="utf-8"))
@@ -233,14 +233,14 @@ def main() -> int:
     options = parser.parse_args()
     rooms = options.rooms or ROOMS
     drawn = iter(mutants(rooms, options.number, options.seed))
-    of_tests = iter(dict.fromkeys([*(["metric"] if {*rooms} & {*KERNEL} else []), *rooms]))
+    tests = iter(dict.fromkeys([*(["metric"] if {*rooms} & {*KERNEL} else []), *rooms, "docs/test_doctests.py"]))
     FORKS.set_forkserver_preload(LIBRARIES)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
         os.environ |= {"HF_MODULES_CACHE": f"{folder}/modules", "HF_METRICS_CACHE": f"{folder}/metrics"}
         os.environ["HF_HUB_OFFLINE"] = "1"
         copies = [copy_of_the_tree(Path(folder) / f"copy {number}") for number in range(options.processes)]
         # each copy takes the next when it is free
-        parts = [*pool.map(lambda copy: [reached(room, copy) for room in of_tests], copies)]
+        parts = [*pool.map(lambda copy: [reached(each, copy) for each in tests], copies)]
         notes = [note for part in parts for note in part]
         runs = [*pool.map(lambda copy: [(one.room, killed(one, copy, tests_of(one, notes))) for one in drawn], copies)]
     outcomes = [outcome for part in runs for outcome in part]
