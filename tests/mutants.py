@@ -4,10 +4,10 @@
     python tests/mutants.py ranking metric --number 20           of these rooms
 
 Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. The
-tests of the rooms run once, to note by coverage which of them reach each line. Then each mutant stands in a copy of the
-tree, in which the scripts import the package, and the tests that reach it run, file by file, the quickest file first,
-until one fails or takes too long, which kills the mutant. Two copies work at once. A table of the rooms is printed at
-the end; the exit code is the number of survivors.
+tests are collected once. A fork for each file of them notes by coverage which tests reach each line. Then a fork for
+each mutant changes the code of its functions in memory, and runs the tests that reach it, the quickest file first,
+until one fails or takes too long, which kills the mutant. Processes that tests start do not have the mutant. A table
+of the rooms is printed at the end; the exit code is the number of survivors.
 """
 
 from __future__ import annotations
@@ -15,37 +15,30 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import gc
 import json
-import math
-import multiprocessing
 import os
 import random
-import shutil
 import signal
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
+import numba
 import pytest
 from coverage import Coverage, CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("arrays", "ranking", "metric", "classification", "open_set", "ood", "anomaly", "detection")
 ROOMS = (*KERNEL, "reading", "answers")
-# as a wheel has it (setup.py), so that the scripts need no generated kernel
-SCRIPTS_IMPORT = (
-    "from openworld_metrics.metric.evaluate_adapter import Evaluated\nfrom openworld_metrics.public import *\n"
-)
-# libraries that tests import in seconds, and each run of tests has from the start
-LIBRARIES = ["pytest", "hypothesis", "scipy.stats", "sklearn.metrics", "numba", "torch", "pyarrow", "evaluate", "click"]
-OPTIONS = ["-q", "-p", "no:cacheprovider", "--tb", "no", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-OPTIONS += ["--hypothesis-seed", "0", "--hypothesis-profile", "first failure"]
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-m", "not slow", "--hypothesis-profile", "first failure"]
+OPTIONS += ["--hypothesis-seed", "0"]
 PATIENCE = 90  # seconds, for a process that compiles loops on a busy machine
-FORKS = multiprocessing.get_context("forkserver")
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {ast.Is: ast.IsNot, ast.And: ast.Or, ast.Eq: ast.NotEq, ast.Add: ast.Sub}
 SWAPPED |= {ast.BitAnd: ast.BitOr, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 SWAPPED |= {after: before for before, after in SWAPPED.items()}
@@ -53,13 +46,13 @@ OPERATORS = SWAPPED | {ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.M
 
 
 class Mutant(NamedTuple):
-    """A file of a room, relative to the root, lines of its statement, what is changed in it, and its changed text."""
+    """A file of a room, relative to the root, lines of its statement, what is changed in it, and its changed code."""
 
     room: str
     path: Path
     lines: range
     change: str
-    text: str
+    code: CodeType
 
 
 def code(tree: ast.Module) -> list[ast.AST]:
@@ -109,118 +102,122 @@ def mutant(room: str, path: Path, line: int, place: int) -> Mutant:
         range(each.lineno, (each.end_lineno or 0) + 1) for each in ast.walk(tree) if isinstance(each, ast.stmt)
     ]
     lines = min((each for each in statements if line in each), key=len)
-    return Mutant(room, path, lines, f"{path}:{line}: {before} → {ast.unparse(node)}", ast.unparse(tree))
+    return Mutant(
+        room,
+        path,
+        lines,
+        f"{path}:{line}: {before} → {ast.unparse(node)}",
+        compile(tree, path, "exec", dont_inherit=True),
+    )
 
 
-def copy_of_the_tree(folder: Path) -> Path:
-    """A copy in which `import openworld_metrics` and the scripts of the metrics reach the copied sources."""
-    copy = folder / "tree"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"))
-    for kernel in copy.glob("metrics/*/_kernel.py"):
-        kernel.write_text(SCRIPTS_IMPORT, encoding="utf-8")
-    (folder / "site").mkdir()
-    for name, source in (("openworld_metrics", "shared"), ("metrics", "metrics")):
-        (folder / "site" / name).symlink_to(copy / source, target_is_directory=True)
-    return copy
+def apply(one: Mutant) -> None:
+    """Give the functions of the file their changed code."""
+    name = ".".join(["openworld_metrics", *one.path.with_suffix("").parts[1:]]).removesuffix(".__init__")
+    codes, waiting = dict[tuple[str, int], CodeType](), [one.code]
+    while waiting:
+        code = waiting.pop()
+        codes[code.co_name, code.co_firstlineno] = code
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+    if "compiled" in (ROOT / one.path).read_text(encoding="utf-8"):  # loops, which numba would take from its cache
+        numba.config.CACHE_DIR = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
+    for each in gc.get_objects():
+        if type(each) is FunctionType and each.__module__ == name:
+            each.__code__ = codes.get((each.__code__.co_name, each.__code__.co_firstlineno), each.__code__)
 
 
-class Reach:
-    """A plugin of pytest that notes how long each test takes and, by coverage, which lines it reaches."""
+def in_forks(function: Callable[[Any], str], arguments: Iterable[Any], number: int) -> Iterator[tuple[Any, str]]:
+    """What a function returns for each argument, in a fork of its own, or the signal that ends it; some at a time."""
+    waiting, running = iter(arguments), dict[int, Any]()
+    with tempfile.TemporaryDirectory() as folder:
+        while True:
+            for one in islice(waiting, number - len(running)):
+                if not (pid := os.fork()):
+                    os.setsid()
+                    for stream in (1, 2):
+                        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+                    try:
+                        Path(folder, str(os.getpid())).write_text(function(one), encoding="utf-8")
+                    finally:
+                        os._exit(0)
+                running[pid] = one
+            if not running:
+                return
+            pid, status = os.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # what the tests have left running
+            ended = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else ""
+            yield running.pop(pid), ended or Path(folder, str(pid)).read_text(encoding="utf-8")
 
-    def __init__(self, notes: Path) -> None:
-        self.coverage = Coverage(data_file=str(notes), config_file=False, source=["shared"])
-        self.coverage.set_option("run:relative_files", True)
-        self.coverage.start()
-        self.notes, self.seconds = notes, dict[str, float]()
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.coverage.switch_context(nodeid)
+class Session:
+    """A plugin of pytest that runs the tests it has collected with each mutant, in place of once."""
+
+    def __init__(self, drawn: Sequence[Mutant], processes: int, folder: Path) -> None:
+        self.drawn, self.processes, self.folder = drawn, processes, folder
+        self.failed, self.seconds = set[str](), dict[str, float]()
+        self.files: dict[str, list[pytest.Item]] = defaultdict(list)
+        self.outcomes: list[tuple[str, str]] = []
+        self.kills: Counter[str] = Counter()  # how many mutants tests of each file have killed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        duration = report.duration if report.passed else math.inf
-        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + duration
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
-    def pytest_sessionfinish(self) -> None:
-        self.coverage.stop()
-        self.coverage.save()
-        self.notes.with_suffix(".json").write_text(json.dumps(self.seconds), encoding="utf-8")
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for item in session.items:
+            self.files[item.nodeid.partition("::")[0]].append(item)
+        data = CoverageData(str(self.folder / "all"))
+        for file, seconds in in_forks(self.reach, self.files, self.processes):
+            self.seconds |= json.loads(seconds)
+            part = CoverageData(str(self.folder / file.replace("/", " ")))
+            part.read()
+            data.update(part)
+        jobs = ((one, self.tests_of(one, data)) for one in self.drawn)
+        for (one, _), by in in_forks(self.killed, jobs, self.processes):
+            self.kills[by.partition("::")[0]] += 1
+            self.outcomes.append((one.room, by))
+            print(f"killed   {one.change} [{by}]" if by else f"SURVIVED {one.change}", flush=True)
+        return True
 
+    def reach(self, file: str) -> str:
+        """Note which lines the tests of a file reach; return the seconds of each that passes."""
+        data = self.folder / file.replace("/", " ")
+        coverage = Coverage(data_file=str(data), config_file=False, source=["shared"])
+        coverage.set_option("run:relative_files", True)
+        coverage.start()
+        for item, after in zip(self.files[file], [*self.files[file][1:], None]):
+            coverage.switch_context(item.nodeid)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        coverage.stop()
+        coverage.save()
+        return json.dumps({test: each for test, each in self.seconds.items() if test not in self.failed})
 
-class Choice:
-    """A plugin of pytest that runs some of the tests, and kills a test that takes far longer than on the original."""
+    def tests_of(self, one: Mutant, data: CoverageData) -> list[pytest.Item]:
+        """Tests that reach the statement of a mutant or, if it is in a compiled loop, its file; quick files first."""
+        lines = data.contexts_by_lineno(str(one.path))
+        reaching = {test for line in one.lines for test in lines.get(line, [])} or {*chain(*lines.values())}
+        chosen = {
+            file: [item for item in items if item.nodeid in reaching and item.nodeid in self.seconds]
+            for file, items in self.files.items()
+        }
+        times = {file: sum(self.seconds[item.nodeid] for item in items) for file, items in chosen.items()}
+        return [
+            *chain(*(chosen[file] for file in sorted(times, key=lambda file: times[file] / (1 + self.kills[file]))))
+        ]
 
-    def __init__(self, seconds: dict[str, float]) -> None:
-        self.seconds = seconds
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid in self.seconds]
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        signal.alarm(PATIENCE + int(20 * self.seconds[nodeid]))
-
-
-def run_pytest(copy: Path, runs: Sequence[list[str]], plugin: type, argument: object) -> None:
-    """Run pytest on a copy with each list of arguments, until one fails, in a process that has imported no mutant."""
-    os.setsid()
-    os.chdir(copy)
-    os.environ["PYTHONPATH"] = str(copy.parent / "site")
-    sys.dont_write_bytecode = False  # of some containers, which would compile all sources in each run
-    sys.path[:] = [str(copy.parent / "site"), *(path for path in sys.path if not path.startswith(str(ROOT / "tests")))]
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(os.open(copy.parent / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
-    chosen = plugin(argument)
-    code = next((code for each in runs if (code := int(pytest.main([*OPTIONS, *each], [chosen])))), 0)
-    sys.stdout.flush()
-    os._exit(code)
-
-
-def failure(copy: Path, runs: Sequence[list[str]], plugin: type, argument: object) -> str:
-    """The first test that fails on a copy, the signal that ends it, or "" if all pass."""
-    run = FORKS.Process(target=run_pytest, args=(copy, runs, plugin, argument))
-    run.start()
-    run.join()
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(run.pid or 0, signal.SIGKILL)  # what the tests have left running
-    text = (copy.parent / "output").read_text(encoding="utf-8", errors="replace")
-    failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    code = run.exitcode or 0
-    return signal.Signals(-code).name if code < 0 else (failures or [text[-2000:]])[0] if code else ""
-
-
-def reached(tests: str, copy: Path) -> tuple[CoverageData, dict[str, float]]:
-    """The lines that tests of a room or file reach on a copy, and how long each of those that pass takes."""
-    notes = copy.parent.parent / Path(tests).stem
-    failure(copy, [["-m", "not slow", f"tests/{tests}"]], Reach, notes)
-    data = CoverageData(str(notes))
-    data.read()
-    seconds: dict[str, float] = json.loads(notes.with_suffix(".json").read_text(encoding="utf-8"))
-    return data, {test: each for test, each in seconds.items() if each < math.inf}
-
-
-def tests_of(one: Mutant, notes: Sequence[tuple[CoverageData, dict[str, float]]]) -> dict[str, float]:
-    """Tests that reach the statement of a mutant or, if it is in a compiled loop, its file."""
-    reaching = [
-        (line, test, seconds[test])
-        for data, seconds in notes
-        for line, tests in data.contexts_by_lineno(str(one.path)).items()
-        for test in tests
-        if test in seconds
-    ]
-    of_statement = {test: seconds for line, test, seconds in reaching if line in one.lines}
-    return of_statement or {test: seconds for _, test, seconds in reaching}
-
-
-def killed(one: Mutant, copy: Path, tests: dict[str, float]) -> str:
-    """The first test that fails with a mutant in place of its file, the signal that ends it, or "" if all pass."""
-    files: dict[str, float] = defaultdict(float)
-    for test, seconds in tests.items():
-        files[test.partition("::")[0]] += seconds
-    original = (copy / one.path).read_bytes()
-    (copy / one.path).write_text(one.text, encoding="utf-8")
-    by = failure(copy, [["-x", file] for file in sorted(files, key=files.__getitem__)], Choice, tests)
-    (copy / one.path).write_bytes(original)
-    print(f"killed   {one.change} [{by}]" if by else f"SURVIVED {one.change}", flush=True)
-    return by
+    def killed(self, job: tuple[Mutant, list[pytest.Item]]) -> str:
+        """The first test that fails with a mutant, or "" if all pass."""
+        one, items = job
+        apply(one)
+        self.failed.clear()
+        for item, after in zip(items, [*items[1:], None]):
+            signal.alarm(PATIENCE + int(20 * self.seconds[item.nodeid]))
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self.failed:
+                return item.nodeid
+        return ""
 
 
 def main() -> int:
@@ -232,24 +229,18 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     rooms = options.rooms or ROOMS
-    drawn = iter(mutants(rooms, options.number, options.seed))
-    tests = iter(dict.fromkeys([*(["metric"] if {*rooms} & {*KERNEL} else []), *rooms, "docs/test_doctests.py"]))
-    FORKS.set_forkserver_preload(LIBRARIES)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
-        os.environ |= {"HF_MODULES_CACHE": f"{folder}/modules", "HF_METRICS_CACHE": f"{folder}/metrics"}
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        copies = [copy_of_the_tree(Path(folder) / f"copy {number}") for number in range(options.processes)]
-        # each copy takes the next when it is free
-        parts = [*pool.map(lambda copy: [reached(each, copy) for each in tests], copies)]
-        notes = [note for part in parts for note in part]
-        runs = [*pool.map(lambda copy: [(one.room, killed(one, copy, tests_of(one, notes))) for one in drawn], copies)]
-    outcomes = [outcome for part in runs for outcome in part]
+    os.chdir(ROOT)
+    tests = [f"tests/{each}" for each in dict.fromkeys(["metric", *rooms, "suites", "docs/test_doctests.py"])]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder
+        session = Session(mutants(rooms, options.number, options.seed), options.processes, Path(folder))
+        pytest.main([*OPTIONS, *tests], [session])
     lines = ["| room | mutants | killed | survived |", "|---|---|---|---|"]
     for name in [*rooms, "all"]:
-        by = [each for room, each in outcomes if name in (room, "all")]
+        by = [each for room, each in session.outcomes if name in (room, "all")]
         lines.append(f"| {name} | {len(by)} | {sum(map(bool, by))} | {by.count('')} |")
     print("\n".join(lines))
-    return sum(not by for _, by in outcomes)
+    return sum(not by for _, by in session.outcomes)
 
 
 if __name__ == "__main__":
