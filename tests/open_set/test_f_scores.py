@@ -161,3 +161,10 @@ def test_ids_out_of_range(
         columns[name][2] = number
     with pytest.raises(ValueError, match=message):
         macro_open_f(**columns, scores=scores, num_classes=3)
+
+
+@pytest.mark.parametrize("metric", [MacroOpenF, MicroOpenF])
+def test_there_may_be_one_known_class(metric: Callable[..., Any]) -> None:
+    columns = {"predictions": [0, 0, 0], "references": [0, 0, -1], "open_scores": [0.1, 0.4, 0.3]}
+    results = metric(num_classes=1).compute(**columns)
+    assert {**results, "signature": ""} == {**metric().compute(**columns), "signature": ""}

@@ -148,6 +148,15 @@ def test_lines_written_in_any_way(text: str, tmp_path: Path) -> None:
     assert read_lines(path).tolist() == [[float(cell) for cell in line.split()] for line in LINES]
 
 
+@pytest.mark.parametrize(("cells", "left"), [("", 1), (" 0.9", 2)])
+def test_a_label_that_is_written_twice_is_one(cells: str, left: int, tmp_path: Path) -> None:
+    """As Ultralytics reads them; equal predictions stay."""
+    path = tmp_path / "x.txt"
+    path.write_text(f"{LINES[0]}{cells}\n" * 2)
+    tables, repeated = read_texts([path], confidence=bool(cells))
+    assert (len(tables[0]), len(repeated)) == (left, 2 - left)
+
+
 def test_minus_zero(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     for zeros in ("-0 -0.0", "-0.0 -0", "-0e-05 -0", "0 -0"):
