@@ -137,9 +137,11 @@ def in_forks(function: Callable[[Any], str], arguments: Iterable[Any], number: i
                     for stream in (1, 2):
                         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
                     try:
-                        Path(folder, str(os.getpid())).write_text(function(one), encoding="utf-8")
-                    finally:
-                        os._exit(0)
+                        text = function(one)
+                    except BaseException as error:
+                        text = repr(error)
+                    Path(folder, str(os.getpid())).write_text(text, encoding="utf-8")
+                    os._exit(0)
                 running[pid] = one
             if not running:
                 return

@@ -97,6 +97,8 @@ def test_lines_that_may_be_both() -> None:
     small = "0 .45 .45 .55 .45 .55 .56 .45 .55"  # four corners, not of a rectangle, or a box with two key points
     with pytest.raises(ValueError, match=BOTH.format(9)):
         tables(Text(small))
+    (boxes,) = tables(Text("0 .5 .5 .1 .1 .5 .5 .9 .9 .05 .9"))  # only one of three points would be near the box
+    np.testing.assert_allclose(boxes[:, 1:5], [[0.475, 0.5, 0.85, 0.8]])
 
 
 def test_lines_of_an_odd_length() -> None:

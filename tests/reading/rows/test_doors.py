@@ -18,6 +18,7 @@ from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.rows.recognised import Meaning
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
 from tests.reading.page import read_page, request
@@ -384,3 +385,12 @@ def test_open_scores_of_named_classes(tmp_path: Path) -> None:
     models = ["msp of cat … dog", "entropy of cat … dog"]
     assert [*read("openauc", tmp_path / "x.csv").models] == models
     assert [*read_page("openauc", [[tmp_path / "x.csv"]]).models] == models
+
+
+def test_known_samples_with_class_ids_are_in_every_group() -> None:
+    columns = {
+        "predictions": np.asarray([0.1, 0.2, 0.3, 0.8, 0.9]),
+        "references": np.asarray([0, 1, 2, -1, -1]),
+        "groups": np.asarray(["id", "id", "id", "near", "far"], dtype=object),
+    }
+    assert Meaning.of(LAYOUTS["ood_bench"], [], [columns]).shared == {"id"}
