@@ -16,6 +16,7 @@ import argparse
 import ast
 import contextlib
 import gc
+import importlib
 import json
 import os
 import random
@@ -114,6 +115,7 @@ def mutant(room: str, path: Path, line: int, place: int) -> Mutant:
 def apply(one: Mutant) -> None:
     """Give the functions of the file their changed code."""
     name = ".".join(["openworld_metrics", *one.path.with_suffix("").parts[1:]]).removesuffix(".__init__")
+    importlib.import_module(name)  # not all modules are, before the first test
     codes, waiting = dict[tuple[str, int], CodeType](), [one.code]
     while waiting:
         code = waiting.pop()
