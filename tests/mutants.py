@@ -3,90 +3,66 @@
     python tests/mutants.py --number 300 --seed 58               of the kernel, the reader and the answers
     python tests/mutants.py ranking metric --number 20           of these rooms
 
-Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. Each
-mutant stands in a copy of the tree, in which the scripts import the package; the tests of its room run on it, then,
-for a room of the kernel, those of all metrics, until one fails or time is up, which kills the mutant. Two copies work
-at once. A table of the rooms is printed at the end; the exit code is the number of survivors.
+Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. The
+tests are collected once. A fork for each file of them notes by coverage which tests reach each line. Then a fork for
+each mutant changes the code of its functions in memory, and runs the tests that reach it, the quickest file first,
+until one fails or takes too long, which kills the mutant. Processes that tests start do not have the mutant. A table
+of the rooms is printed at the end; the exit code is the number of survivors.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import multiprocessing
+import contextlib
+import gc
+import importlib
+import json
 import os
-import queue
 import random
-import shutil
 import signal
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+import numba
+import pytest
+from coverage import Coverage, CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("arrays", "ranking", "metric", "classification", "open_set", "ood", "anomaly", "detection")
 ROOMS = (*KERNEL, "reading", "answers")
-# tests of all metrics, those that find most first
-OF_ALL_METRICS = (
-    *("golden", "references", "literals", "laws", "errors", "verbs", "groups", "states", "counts", "counted_rows"),
-    *("prepared", "per_sample", "thresholds"),
-)
-# as a wheel has it (setup.py), so that the scripts need no generated kernel
-SCRIPTS_IMPORT = (
-    "from openworld_metrics.metric.evaluate_adapter import Evaluated\nfrom openworld_metrics.public import *\n"
-)
-# libraries that tests import in seconds, and each run of tests has from the start
-LIBRARIES = ["pytest", "hypothesis", "scipy.stats", "sklearn.metrics", "numba", "torch", "pyarrow", "evaluate", "click"]
-FORKS = multiprocessing.get_context("forkserver")
-OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-m", "not slow", "--hypothesis-profile", "first failure"]
+OPTIONS += ["--hypothesis-seed", "0"]
+PATIENCE = 90  # seconds, for a process that compiles loops on a busy machine
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {ast.Is: ast.IsNot, ast.And: ast.Or, ast.Eq: ast.NotEq, ast.Add: ast.Sub}
+SWAPPED |= {ast.BitAnd: ast.BitOr, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+SWAPPED |= {after: before for before, after in SWAPPED.items()}
+OPERATORS = SWAPPED | {ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 
 
 class Mutant(NamedTuple):
-    """A file of a room, relative to the root, what is changed in it, and its changed text."""
+    """A file of a room, relative to the root, lines of its statement, what is changed in it, and its changed code."""
 
     room: str
     path: Path
+    lines: range
     change: str
-    text: str
+    code: CodeType
 
 
-def code(tree: ast.Module) -> Iterator[ast.AST]:
+def code(tree: ast.Module) -> list[ast.AST]:
     """The nodes within functions, but not those of annotations, which are never run."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    waiting: list[ast.AST] = [statement for function in functions for statement in function.body]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop(0)
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            for name, field in ast.iter_fields(node):
-                fields = field if isinstance(field, list) else [field]
-                waiting += [
-                    each for each in fields if isinstance(each, ast.AST) and name not in ("annotation", "returns")
-                ]
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    hints = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    never_run = {node for hint in hints if hint for node in ast.walk(hint)}
+    within = dict.fromkeys(node for each in functions for statement in each.body for node in ast.walk(statement))
+    return [node for node in within if node not in never_run]
 
 
 def mutated(node: ast.AST) -> bool:
@@ -109,8 +85,7 @@ def mutants(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:
     lines: dict[tuple[str, Path, int], list[int]] = defaultdict(list)
     for room in rooms:
         for path in sorted((ROOT / "shared" / room).rglob("*.py")):
-            nodes = [*code(ast.parse(path.read_text(encoding="utf-8")))]
-            for place, node in enumerate(nodes):
+            for place, node in enumerate(code(ast.parse(path.read_text(encoding="utf-8")))):
                 if mutated(node):
                     lines[room, path.relative_to(ROOT), getattr(node, "lineno", 0)].append(place)
     rng = random.Random(seed)
@@ -121,72 +96,132 @@ def mutants(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:
 def mutant(room: str, path: Path, line: int, place: int) -> Mutant:
     """The mutant of a file whose node at a place is changed."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    node = [*code(tree)][place]
+    node = code(tree)[place]
     before = ast.unparse(node)
     mutated(node)
-    return Mutant(room, path, f"{path}:{line}: {before} → {ast.unparse(node)}", ast.unparse(tree))
+    statements = [
+        range(each.lineno, (each.end_lineno or 0) + 1) for each in ast.walk(tree) if isinstance(each, ast.stmt)
+    ]
+    lines = min((each for each in statements if line in each), key=len)
+    return Mutant(
+        room,
+        path,
+        lines,
+        f"{path}:{line}: {before} → {ast.unparse(node)}",
+        compile(tree, path, "exec", dont_inherit=True),
+    )
 
 
-def copy_of_the_tree(folder: Path) -> Path:
-    """A copy in which `import openworld_metrics` and the scripts of the metrics reach the copied sources."""
-    copy = folder / "tree"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"))
-    for kernel in copy.glob("metrics/*/_kernel.py"):
-        kernel.write_text(SCRIPTS_IMPORT, encoding="utf-8")
-    (folder / "site").mkdir()
-    for name, source in (("openworld_metrics", "shared"), ("metrics", "metrics")):
-        (folder / "site" / name).symlink_to(copy / source, target_is_directory=True)
-    return copy
+def apply(one: Mutant) -> None:
+    """Give the functions of the file their changed code."""
+    name = ".".join(["openworld_metrics", *one.path.with_suffix("").parts[1:]]).removesuffix(".__init__")
+    importlib.import_module(name)  # not all modules are, before the first test
+    codes, waiting = dict[tuple[str, int], CodeType](), [one.code]
+    while waiting:
+        code = waiting.pop()
+        codes[code.co_name, code.co_firstlineno] = code
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+    if "compiled" in (ROOT / one.path).read_text(encoding="utf-8"):  # loops, which numba would take from its cache
+        numba.config.CACHE_DIR = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
+    for each in gc.get_objects():
+        if type(each) is FunctionType and each.__module__ == name:
+            each.__code__ = codes.get((each.__code__.co_name, each.__code__.co_firstlineno), each.__code__)
 
 
-def tests_of(room: str) -> list[list[str]]:
-    """Paths of the tests of a room and, for one of the kernel, of those of all metrics and of compiled loops."""
-    laws = ["tests/arrays/test_compiled.py", *(f"tests/metric/test_{name}.py" for name in OF_ALL_METRICS)]
-    return [laws, ["tests/metric"]] if room == "metric" else [[f"tests/{room}"], *([laws] if room in KERNEL else [])]
+def in_forks(function: Callable[[Any], str], arguments: Iterable[Any], number: int) -> Iterator[tuple[Any, str]]:
+    """What a function returns for each argument, in a fork of its own, or the signal that ends it; some at a time."""
+    waiting, running = iter(arguments), dict[int, Any]()
+    with tempfile.TemporaryDirectory() as folder:
+        while True:
+            for one in islice(waiting, number - len(running)):
+                if not (pid := os.fork()):
+                    os.setsid()
+                    for stream in (1, 2):
+                        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+                    try:
+                        text = function(one)
+                    except BaseException as error:
+                        text = repr(error)
+                    Path(folder, str(os.getpid())).write_text(text, encoding="utf-8")
+                    os._exit(0)
+                running[pid] = one
+            if not running:
+                return
+            pid, status = os.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # what the tests have left running
+            ended = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else ""
+            yield running.pop(pid), ended or Path(folder, str(pid)).read_text(encoding="utf-8")
 
 
-def run_pytest(copy: Path, arguments: list[str], output: Path) -> None:
-    """Run tests of a copy in a process of its own, which has imported nothing of the package."""
-    os.setsid()
-    os.chdir(copy)
-    os.environ["PYTHONPATH"] = str(copy.parent / "site")
-    sys.dont_write_bytecode = False  # of some containers, which would compile all sources in each run
-    sys.path[:] = [str(copy.parent / "site"), *(path for path in sys.path if not path.startswith(str(ROOT / "tests")))]
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
-    import pytest
+class Session:
+    """A plugin of pytest that runs the tests it has collected with each mutant, in place of once."""
 
-    code = int(pytest.main(arguments))
-    sys.stdout.flush()
-    os._exit(code)
+    def __init__(self, drawn: Sequence[Mutant], processes: int, folder: Path) -> None:
+        self.drawn, self.processes, self.folder = drawn, processes, folder
+        self.failed, self.seconds = set[str](), dict[str, float]()
+        self.files: dict[str, list[pytest.Item]] = defaultdict(list)
+        self.outcomes: list[tuple[str, str]] = []
+        self.kills: Counter[str] = Counter()  # how many mutants tests of each file have killed
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
-def failure(copy: Path, tests: Sequence[str], seconds: int) -> str:
-    """The first test that fails on a copy, "time", or "" if all pass."""
-    arguments = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--tb", "no", "--hypothesis-seed", "0"]
-    arguments += ["--hypothesis-profile", "first failure", "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]
-    output = copy.parent / "output"
-    run = FORKS.Process(target=run_pytest, args=(copy, arguments, output))
-    run.start()
-    run.join(seconds)
-    if run.exitcode is None:
-        os.killpg(run.pid or 0, signal.SIGKILL)
-        return "time"
-    text = output.read_text(encoding="utf-8", errors="replace")
-    if run.exitcode not in (0, 1, 2):  # neither all passed, nor a test failed, nor a module could not be imported
-        raise RuntimeError(f"exit code {run.exitcode}: {text}")
-    failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "" if run.exitcode == 0 else (failures or [text[-2000:] or "an error"])[0]
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for item in session.items:
+            self.files[item.nodeid.partition("::")[0]].append(item)
+        data = CoverageData(str(self.folder / "all"))
+        for file, seconds in in_forks(self.reach, self.files, self.processes):
+            self.seconds |= json.loads(seconds)
+            part = CoverageData(str(self.folder / file.replace("/", " ")))
+            part.read()
+            data.update(part)
+        jobs = ((one, self.tests_of(one, data)) for one in self.drawn)
+        for (one, _), by in in_forks(self.killed, jobs, self.processes):
+            self.kills[by.partition("::")[0]] += 1
+            self.outcomes.append((one.room, by))
+            print(f"killed   {one.change} [{by}]" if by else f"SURVIVED {one.change}", flush=True)
+        return True
 
+    def reach(self, file: str) -> str:
+        """Note which lines the tests of a file reach; return the seconds of each that passes."""
+        data = self.folder / file.replace("/", " ")
+        coverage = Coverage(data_file=str(data), config_file=False, source=["shared"])
+        coverage.set_option("run:relative_files", True)
+        coverage.start()
+        for item, after in zip(self.files[file], [*self.files[file][1:], None]):
+            coverage.switch_context(item.nodeid)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        coverage.stop()
+        coverage.save()
+        return json.dumps({test: each for test, each in self.seconds.items() if test not in self.failed})
 
-def killed(one: Mutant, copy: Path, seconds: int) -> str:
-    """The first test that fails with a mutant in place of its file, "time", or "" if all pass."""
-    original = (copy / one.path).read_bytes()
-    (copy / one.path).write_text(one.text, encoding="utf-8")
-    try:
-        return next((by for tests in tests_of(one.room) if (by := failure(copy, tests, seconds))), "")
-    finally:
-        (copy / one.path).write_bytes(original)
+    def tests_of(self, one: Mutant, data: CoverageData) -> list[pytest.Item]:
+        """Tests that reach the statement of a mutant or, if it is in a compiled loop, its file; quick files first."""
+        lines = data.contexts_by_lineno(str(one.path))
+        reaching = {test for line in one.lines for test in lines.get(line, [])} or {*chain(*lines.values())}
+        chosen = {
+            file: [item for item in items if item.nodeid in reaching and item.nodeid in self.seconds]
+            for file, items in self.files.items()
+        }
+        times = {file: sum(self.seconds[item.nodeid] for item in items) for file, items in chosen.items()}
+        return [
+            *chain(*(chosen[file] for file in sorted(times, key=lambda file: times[file] / (1 + self.kills[file]))))
+        ]
+
+    def killed(self, job: tuple[Mutant, list[pytest.Item]]) -> str:
+        """The first test that fails with a mutant, or "" if all pass."""
+        one, items = job
+        apply(one)
+        self.failed.clear()
+        for item, after in zip(items, [*items[1:], None]):
+            signal.alarm(PATIENCE + int(20 * self.seconds[item.nodeid]))
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self.failed:
+                return item.nodeid
+        return ""
 
 
 def main() -> int:
@@ -195,41 +230,21 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="room", help=f"of {', '.join(ROOMS)}")
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=int, default=600, help="after which a mutant counts as killed")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
-    outcomes: dict[str, list[bool]] = defaultdict(list)
-    FORKS.set_forkserver_preload(LIBRARIES)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
-        os.environ |= {"HF_MODULES_CACHE": f"{folder}/modules", "HF_METRICS_CACHE": f"{folder}/metrics"}
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        copies: queue.Queue[Path] = queue.Queue()
-        for number in range(options.processes):
-            copies.put(copy_of_the_tree(Path(folder) / str(number)))
-
-        def outcome(one: Mutant) -> None:
-            copy = copies.get()
-            by = killed(one, copy, options.seconds)
-            copies.put(copy)
-            outcomes[one.room].append(bool(by))
-            print("killed  " if by else "SURVIVED", one.change, "" if not by else f"[{by}]", flush=True)
-
-        rooms = options.rooms or ROOMS
-        first = copies.queue[0]
-        tests = dict.fromkeys(path for room in rooms for paths in tests_of(room) for path in paths)
-        if broken := failure(first, ["--collect-only", *tests], options.seconds):
-            raise SystemExit(f"expected tests that can be collected from a copy, got {broken}")
-        list(pool.map(outcome, mutants(rooms, options.number, options.seed)))
-    print(table(outcomes))
-    return sum(not by for each in outcomes.values() for by in each)
-
-
-def table(outcomes: dict[str, list[bool]]) -> str:
-    """Killed and surviving mutants of each room, and of all."""
-    rows = [(room, outcomes[room]) for room in ROOMS if room in outcomes]
-    rows.append(("all", [by for _, each in rows for by in each]))
+    rooms = options.rooms or ROOMS
+    os.chdir(ROOT)
+    tests = [f"tests/{each}" for each in dict.fromkeys(["metric", *rooms, "suites", "docs/test_doctests.py"])]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder
+        session = Session(mutants(rooms, options.number, options.seed), options.processes, Path(folder))
+        pytest.main([*OPTIONS, *tests], [session])
     lines = ["| room | mutants | killed | survived |", "|---|---|---|---|"]
-    return "\n".join([*lines, *(f"| {room} | {len(by)} | {sum(by)} | {len(by) - sum(by)} |" for room, by in rows)])
+    for name in [*rooms, "all"]:
+        by = [each for room, each in session.outcomes if name in (room, "all")]
+        lines.append(f"| {name} | {len(by)} | {sum(map(bool, by))} | {by.count('')} |")
+    print("\n".join(lines))
+    return sum(not by for _, by in session.outcomes)
 
 
 if __name__ == "__main__":

@@ -1031,7 +1031,7 @@ def _indexable(column: Any, name: str) -> Any:
 def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if isinstance(column, Sequence):
         return [column[i] for i in rows.tolist()]
-    if device_of(column) is None and not is_torch_array(column):
+    if device_of(column) is None:
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
 

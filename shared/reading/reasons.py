@@ -14,6 +14,8 @@ def reason(error: BaseException) -> str:
 
     >>> reason(KeyError("labels")), reason(FileNotFoundError(2, "No such file or directory", "x.npy"))
     ('labels', 'No such file or directory')
+    >>> reason(MemoryError("of 3 GB")), reason(RuntimeError("CUDA error: out of memory"))
+    ('there is not enough memory: of 3 GB', 'there is not enough memory')
     """
     if out_of_memory(error):
         detail = str(error) if isinstance(error, MemoryError) else ""

@@ -122,6 +122,9 @@ def test_a_long_curve_is_thinned() -> None:
     assert series.x[-1] == 0.3
     assert np.trapezoid(series.y, series.x) / 0.3 == pytest.approx(of.results["aupro@0.3"], abs=0.03)
     assert len(SUBJECT.decisions(of).thresholds) <= 200
+    maps, masks = data(1)
+    whole = figures(computed(masks, maps), Curves)[0].series
+    assert figures(replace(computed(masks, maps), points=2 * len(whole[0].x)), Curves)[0].series == whole
 
 
 def test_worst_images_are_those_of_a_plain_loop() -> None:

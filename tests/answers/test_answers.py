@@ -214,6 +214,15 @@ def test_tables_of_models_are_their_summaries(tmp_path: Path) -> None:
     assert [one.role for one in roc.series] == ["d1", "d2", "d3"]
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_models_stand_side_by_side_with_the_numbers_that_have_a_direction(name: str) -> None:
+    columns, options = cases.draw(name, 1)
+    answer = answers_of(name, reading_of(name, columns, columns), options, intervals=False)["m0"]
+    directed = {number.key for number in answer.numbers["m0"] if number.higher is not None}
+    assert answer.side_by_side is not None
+    assert {*[*answer.side_by_side.columns][1:]} == directed
+
+
 def test_a_model_that_is_not_clearly_worse_is_marked_too(tmp_path: Path) -> None:
     """Nothing is marked without a comparison, and equal models alike."""
     table = data(models=2)

@@ -44,3 +44,17 @@ def test_the_first_look(box_format: str, monkeypatch: pytest.MonkeyPatch) -> Non
         looked += boxes._are_plain(np.concatenate(images), box_format)
     assert refused > 100
     assert looked > 100
+
+
+@pytest.mark.parametrize("number", [1, 2, boxes._ROWS + 2])
+def test_the_first_row_is_checked(number: int) -> None:
+    table = np.tile([0.0, 0.0, 1.0, 1.0, 0.9, 1.0], (number, 1))
+    table[0, 2] = -1.0
+    with pytest.raises(ValueError, match=r"predictions\[0\]: "):
+        reduce_boxes([table], [table[:0, :5]], "xyxy")
+
+
+def test_a_table_alone_is_no_list_of_images() -> None:
+    table = np.asarray([[0.0, 0.0, 1.0, 1.0, 0.9, 1.0]])
+    with pytest.raises(TypeError, match="predictions: expected a list with one table or dict of boxes per image"):
+        reduce_boxes(table, [table[:, :5]], "xyxy")

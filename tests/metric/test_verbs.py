@@ -102,6 +102,21 @@ def test_reset(name: str, load: Load) -> None:
 
 
 @every_metric
+def test_results_by_group_leave_the_batches_as_they_are(name: str) -> None:
+    """Also after a compute, which may overwrite its own."""
+    columns, options = cases.draw(name, 400)
+    metric = metric_class(name)(**options)
+    metric.compute(**columns)
+    metric.add_batch(**columns)
+    before = metric.state()
+    metric.results_by_group("all")
+    after = metric.state()
+    assert {key: array.tolist() for key, array in after.items()} == {
+        key: array.tolist() for key, array in before.items()
+    }
+
+
+@every_metric
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))])
 def test_copies(name: str, duplicate: Callable[[Metric], Metric], load: Load) -> None:
     columns, options, expected = next(drawn(name, load))

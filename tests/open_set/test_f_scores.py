@@ -14,7 +14,7 @@ from hypothesis import given
 
 from openworld_metrics import MacroOpenF, MicroOpenF
 from openworld_metrics.arrays import threads
-from openworld_metrics.open_set import open_f as f_scores
+from openworld_metrics.open_set import open_f as f_scores, sweep
 from openworld_metrics.open_set.open_f import Samples, best_f, exact_macro_f, macro_f_after, macro_open_f, micro_open_f
 from tests.examples import many, seeds
 from tests.hardest import ulps, worst_of
@@ -162,3 +162,18 @@ def test_ids_out_of_range(
         columns[name][2] = number
     with pytest.raises(ValueError, match=message):
         macro_open_f(**columns, scores=scores, num_classes=3)
+
+
+@pytest.mark.parametrize("metric", [MacroOpenF, MicroOpenF])
+def test_there_may_be_one_known_class(metric: Callable[..., Any]) -> None:
+    columns = {"predictions": [0, 0, 0], "references": [0, 0, -1], "open_scores": [0.1, 0.4, 0.3]}
+    results = metric(num_classes=1).compute(**columns)
+    assert {**results, "signature": ""} == {**metric().compute(**columns), "signature": ""}
+
+
+def test_blocks_of_samples_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    columns = dict(predictions=rng.integers(0, 3, 40), references=rng.integers(-1, 3, 40), open_scores=rng.random(40))
+    expected = MacroOpenF(decisions=True).compute(**columns)
+    monkeypatch.setattr(sweep, "_SWEPT", 7)
+    assert MacroOpenF(decisions=True).compute(**columns) == expected

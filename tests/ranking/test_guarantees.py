@@ -84,13 +84,12 @@ def test_many_scores() -> None:
 
 def test_the_least_number_of_scores_for_a_tiny_rate() -> None:
     """The work is bounded by the digits of the rates, not by their sizes."""
-    with pytest.raises(
-        ValueError, match=r"^known_scores: expected at least about 3\.00e\+300 scores for an FPR of 1e-300"
-    ):
-        threshold_at_fpr([0.1, 0.2], 1e-300, confidence_level=0.95)
-    rate, chance = Fraction("5e-324"), Fraction(1, 20)
-    assert 599146454710 <= least_trials(rate, chance) // 10**312 <= 599146454711  # 5.99146454710798198687044e323
-    assert least_trials(Fraction(1, 20), 1 - rate) == 1
+    for rate, least in ((1e-14, r"299,573,227,355,\d+"), (1e-15, r"about 3\.00e\+15"), (1e-300, r"about 3\.00e\+300")):
+        with pytest.raises(ValueError, match=rf"^known_scores: expected at least {least} scores for an FPR of {rate}"):
+            threshold_at_fpr([0.1, 0.2], rate, confidence_level=0.95)
+    smallest, chance = Fraction("5e-324"), Fraction(1, 20)
+    assert 599146454710 <= least_trials(smallest, chance) // 10**312 <= 599146454711  # 5.99146454710798198687044e323
+    assert least_trials(Fraction(1, 20), 1 - smallest) == 1
 
 
 @pytest.mark.parametrize(("miss", "times"), [(Fraction(1, 2), 1000), (Fraction(2, 3), 500), (Fraction(19, 20), 59)])

@@ -97,6 +97,8 @@ def test_lines_that_may_be_both() -> None:
     small = "0 .45 .45 .55 .45 .55 .56 .45 .55"  # four corners, not of a rectangle, or a box with two key points
     with pytest.raises(ValueError, match=BOTH.format(9)):
         tables(Text(small))
+    (boxes,) = tables(Text("0 .5 .5 .1 .1 .5 .5 .9 .9 .05 .9"))  # only one of three points would be near the box
+    np.testing.assert_allclose(boxes[:, 1:5], [[0.475, 0.5, 0.85, 0.8]])
 
 
 def test_lines_of_an_odd_length() -> None:
@@ -146,6 +148,15 @@ def test_lines_written_in_any_way(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(text.encode())
     assert read_lines(path).tolist() == [[float(cell) for cell in line.split()] for line in LINES]
+
+
+@pytest.mark.parametrize(("cells", "left"), [("", 1), (" 0.9", 2)])
+def test_a_label_that_is_written_twice_is_one(cells: str, left: int, tmp_path: Path) -> None:
+    """As Ultralytics reads them; equal predictions stay."""
+    path = tmp_path / "x.txt"
+    path.write_text(f"{LINES[0]}{cells}\n" * 2)
+    tables, repeated = read_texts([path], confidence=bool(cells))
+    assert (len(tables[0]), len(repeated)) == (left, 2 - left)
 
 
 def test_minus_zero(tmp_path: Path) -> None:

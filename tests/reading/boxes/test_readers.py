@@ -397,6 +397,8 @@ def test_a_detectors_unknown_class_that_is_another_class_of_the_references(known
         ValueError, match=r"unknown_class_id: expected \d+, as of the detections, got 2, which is class 'dog'"
     ):
         suites.evaluate_detections(read, [1], unknown_class_id=2)
+    other = reading.read_detections(tmp_path / "pred", tmp_path / "true.json", classes={0: "cat", 1: "emu", 2: "yak"})
+    assert min(other.predictions[0]["labels"][1:]) > 2, "above all ids of the references"
     (tmp_path / "voc").mkdir()
     (tmp_path / "voc/unknown.txt").write_text("a 0.5 1 1 10 10\n")
     voc = reading.read_detections(tmp_path / "voc", tmp_path / "true.json", unknown_class_id=2)

@@ -19,6 +19,7 @@ from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.rows.cells import number_at_end, stem
 from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.rows.recognised import Meaning
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
 from tests.reading.page import read_page, request
@@ -468,3 +469,12 @@ def test_names_of_a_hundred_thousand_characters(character: str, tmp_path: Path) 
     assert plain(read("ood_bench", tmp_path / "x.csv").columns) == OOD
     assert (stem(f"{name}_12]"), number_at_end(f"{name}_12]")) == (name, 12)
     assert stem("1" * 19) == "1"
+
+
+def test_known_samples_with_class_ids_are_in_every_group() -> None:
+    columns = {
+        "predictions": np.asarray([0.1, 0.2, 0.3, 0.8, 0.9]),
+        "references": np.asarray([0, 1, 2, -1, -1]),
+        "groups": np.asarray(["id", "id", "id", "near", "far"], dtype=object),
+    }
+    assert Meaning.of(LAYOUTS["ood_bench"], [], [columns]).shared == {"id"}
