@@ -236,10 +236,11 @@ def test_states_of_several_batches(kind: str, load: Load, monkeypatch: pytest.Mo
     assert metric.compute() == load(name, **options).compute(**columns)
 
 
-def test_the_benchmark_of_scale_runs() -> None:
+def test_the_benchmark_of_scale_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torchmetrics")
     from tests.benchmarks import scale
 
+    monkeypatch.setattr(scale, "SIDE", 64)
     lines = scale.main(smoke=True)
     assert len(lines) == len(scale.HEADER) + len(scale.runs(smoke=True))
     (exact,) = [line for line in lines if "4,000 scores of float16 |" in line]
