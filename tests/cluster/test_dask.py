@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +306,10 @@ def kill_at(client: Any, num_read: int, worker: str) -> None:
     pid = client.run(os.getpid)[worker]
 
     def arm() -> None:
+        import psutil
+
         from openworld_metrics.cluster import reducing
+        from tests.waiting import until
 
         read = reducing.read_row_group
         read_before: list[Any] = []
@@ -315,10 +317,8 @@ def kill_at(client: Any, num_read: int, worker: str) -> None:
         def read_or_die(*arguments: Any) -> Any:
             if os.getpid() == pid and len(read_before) == num_read:
                 os.kill(pid, signal.SIGKILL)
-            with suppress(ProcessLookupError):
-                while os.getpid() != pid:
-                    os.kill(pid, 0)
-                    time.sleep(0.01)
+            if os.getpid() != pid:
+                assert until(lambda: not psutil.pid_exists(pid))
             read_before.append(arguments)
             return read(*arguments)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 import openworld_metrics
 from tests import cases
 from tests.splitting import length, rows, split_options
+from tests.waiting import PATIENCE, until
 
 # a clean process that has imported everything once, from which the processes of a test are forked
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -72,7 +72,7 @@ def sent(started: Started) -> Any:
     """What a process sent; None too if it died."""
     process, pipe = started
     try:
-        return pipe.recv() if pipe.poll(120) else "nothing in 120 s"
+        return pipe.recv() if pipe.poll(PATIENCE) else "nothing"
     except EOFError:
         return None
     finally:
@@ -99,10 +99,8 @@ def test_processes_equal_one(tmp_path: Path, load: Callable[..., Any]) -> None:
 def test_a_process_that_dies(dies: str, tmp_path: Path) -> None:
     last = start(compute_one, 2, 3, str(tmp_path), 600, dies)
     assert sent(last) is None
-    begin = time.monotonic()
     second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 5), (0, 2)))
     first = sent(zero)
-    assert time.monotonic() - begin < 120  # most of it to start them, on a busy machine
     assert first.startswith("process 0 waited 2 s (timeout=) for process 2 of 3 to call compute().")
     assert str(tmp_path) in first
     assert first.endswith("| kept 2")
@@ -121,13 +119,11 @@ def test_process_0_dies(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_does_not_matter(tmp_path: Path) -> None:
     killed = start(compute_one, 0, 2, str(tmp_path), 60, "never")
-    while not list(tmp_path.rglob("*.round")):
-        time.sleep(0.02)
+    assert until(lambda: list(tmp_path.rglob("*.round")))
     killed[0].kill()
     assert sent(killed) is None
     second = start(compute_one, 1, 2, str(tmp_path), 20, "never")  # answers the dead run first
-    while not list(tmp_path.rglob("*.1")):
-        time.sleep(0.02)
+    assert until(lambda: list(tmp_path.rglob("*.1")))
     first = start(compute_one, 0, 2, str(tmp_path), 20, "never")
     assert [sent(first), sent(second)] == [{"auroc": 1.0, "fpr95tpr": 0.0}, None]
     assert files(tmp_path) == []

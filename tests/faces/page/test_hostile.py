@@ -15,7 +15,8 @@ import pytest
 from openworld_metrics import METRICS
 from openworld_metrics.faces.page import worker
 from openworld_metrics.faces.page.gate import MAX_BODY, ROUTES, names_address
-from tests.served import PATIENCE, connect, serve
+from tests.served import connect, serve
+from tests.waiting import PATIENCE
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}
