@@ -53,6 +53,17 @@ def save_npy(data: dict[str, Any]) -> dict[str, str]:
     return {name: f"{name}.npy" for name in data}
 
 
+def test_batches_of_columns_of_two_files(run: Run, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which one has several columns side by side, and row groups that are no batches."""
+    monkeypatch.setattr(readers, "BATCH", 8)
+    data = columns()
+    wide = {f"p{i}": data["predictions"][:, i] for i in range(3)}
+    pq.write_table(pa.table({**wide, "y": data["references"]}), "wide.parquet", row_group_size=11)
+    np.save("open_scores.npy", data["open_scores"])
+    places = {"predictions": "wide.parquet:p0,p1,p2", "references": "wide.parquet:y", "open_scores": "open_scores.npy"}
+    assert compute_openauc(run, places, "--option", "tpr=0.9") == load("openauc", tpr=0.9).compute(**data)
+
+
 @pytest.mark.parametrize("name", cases.METRICS)
 @pytest.mark.parametrize("ending", [".json", ".parquet"])
 def test_every_metric(name: str, ending: str, run: Run, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
