@@ -61,7 +61,10 @@ def test_batches_of_columns_of_two_files(run: Run, load: Load, monkeypatch: pyte
     pq.write_table(pa.table({**wide, "y": data["references"]}), "wide.parquet", row_group_size=11)
     np.save("open_scores.npy", data["open_scores"])
     places = {"predictions": "wide.parquet:p0,p1,p2", "references": "wide.parquet:y", "open_scores": "open_scores.npy"}
-    assert compute_openauc(run, places, "--option", "tpr=0.9") == load("openauc", tpr=0.9).compute(**data)
+    np.savetxt("bare.csv", data["predictions"], delimiter=",")  # without names
+    for predictions in (places["predictions"], "bare.csv"):
+        results = compute_openauc(run, {**places, "predictions": predictions}, "--option", "tpr=0.9")
+        assert results == load("openauc", tpr=0.9).compute(**data)
 
 
 @pytest.mark.parametrize("name", cases.METRICS)
