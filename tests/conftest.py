@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import io
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -10,9 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# before evaluate is imported: copies of the scripts go to a folder of this run
-os.environ.setdefault("HF_MODULES_CACHE", tempfile.mkdtemp(prefix="openworld-modules-"))
-os.environ.setdefault("HF_METRICS_CACHE", tempfile.mkdtemp(prefix="openworld-metrics-"))
+# before evaluate is imported: copies of the scripts go to a folder of this run, which its workers share
+if "HF_MODULES_CACHE" not in os.environ:
+    _folder = tempfile.mkdtemp(prefix="openworld-tests-")
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    os.environ["HF_MODULES_CACHE"] = os.path.join(_folder, "modules")
+    os.environ["HF_METRICS_CACHE"] = os.path.join(_folder, "metrics")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import pytest

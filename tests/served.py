@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.waiting import PATIENCE, until
+
 if TYPE_CHECKING:
     import gradio_client
 
 COMMAND = Path(sys.executable).with_name("openworld-metrics")
-PATIENCE = 120  # seconds until an app has to answer, or a page to show what it computes
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 CHROMIUM_OPTIONS = (
     "--no-sandbox",
@@ -79,14 +79,17 @@ def serve(
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise AssertionError(f"the app does not answer: {_end(log)}")
+    until(lambda: process.poll() is not None or _answers(address))
+    if process.poll() is not None or not _answers(address):
+        raise AssertionError(f"the app does not answer: {_end(log)}")
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
 
 
 def _end(log: Path) -> str:

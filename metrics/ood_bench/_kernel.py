@@ -193,7 +193,8 @@ def no_number(array: np.ndarray) -> str:
     place = next((i for i, value in enumerate(values) if not isinstance(value, numbers.Real)), 0)
     kind = "" if array.dtype.kind in "OU" else f"{array.dtype.name} values such as "
     at = [int(i) for i in np.unravel_index(place, array.shape)]
-    return f"{kind}{values[place]!r:.100} at position {tuple(at) if len(at) > 1 else at[0]}"
+    where = f" at position {tuple(at) if len(at) > 1 else at[0]}" if at else ""
+    return f"{kind}{values[place]!r:.100}{where}"
 
 
 def _without_wide_unsigned(x: Any, name: str) -> Array:

@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -236,10 +235,11 @@ def test_states_of_several_batches(kind: str, load: Load, monkeypatch: pytest.Mo
     assert metric.compute() == load(name, **options).compute(**columns)
 
 
-def test_the_benchmark_of_scale_runs() -> None:
+def test_the_benchmark_of_scale_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torchmetrics")
     from tests.benchmarks import scale
 
+    monkeypatch.setattr(scale, "SIDE", 64)
     lines = scale.main(smoke=True)
     assert len(lines) == len(scale.HEADER) + len(scale.runs(smoke=True))
     (exact,) = [line for line in lines if "4,000 scores of float16 |" in line]
@@ -306,7 +306,10 @@ def kill_at(client: Any, num_read: int, worker: str) -> None:
     pid = client.run(os.getpid)[worker]
 
     def arm() -> None:
+        import psutil
+
         from openworld_metrics.cluster import reducing
+        from tests.waiting import until
 
         read = reducing.read_row_group
         read_before: list[Any] = []
@@ -314,10 +317,8 @@ def kill_at(client: Any, num_read: int, worker: str) -> None:
         def read_or_die(*arguments: Any) -> Any:
             if os.getpid() == pid and len(read_before) == num_read:
                 os.kill(pid, signal.SIGKILL)
-            with suppress(ProcessLookupError):
-                while os.getpid() != pid:
-                    os.kill(pid, 0)
-                    time.sleep(0.01)
+            if os.getpid() != pid:
+                assert until(lambda: not psutil.pid_exists(pid))
             read_before.append(arguments)
             return read(*arguments)
 

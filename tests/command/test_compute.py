@@ -53,56 +53,18 @@ def save_npy(data: dict[str, Any]) -> dict[str, str]:
     return {name: f"{name}.npy" for name in data}
 
 
-def save_npz(data: dict[str, Any]) -> dict[str, str]:
-    np.savez("all.npz", **data)
-    return dict.fromkeys(data, "all.npz")
-
-
-def save_csv(data: dict[str, Any]) -> dict[str, str]:
-    table = np.column_stack(list(data.values()))
-    np.savetxt("all.csv", table, delimiter=",", comments="", header="cat,dog,cow,references,open_scores")
-    return {**dict.fromkeys(data, "all.csv"), "predictions": "all.csv:cat,dog,cow"}
-
-
-def save_bare_csv(data: dict[str, Any]) -> dict[str, str]:
-    for name, column in data.items():
-        np.savetxt(f"{name}.csv", column, delimiter=",")
-    return {name: f"{name}.csv" for name in data}
-
-
-def save_parquet(data: dict[str, Any]) -> dict[str, str]:
-    table = {name: pa.array(column.tolist()) for name, column in data.items()}
-    pq.write_table(pa.table(table), "all.parquet", row_group_size=7)
-    return dict.fromkeys(data, "all.parquet")
-
-
-def save_wide_parquet(data: dict[str, Any]) -> dict[str, str]:
+def test_batches_of_columns_of_two_files(run: Run, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which one has several columns side by side, and row groups that are no batches."""
+    monkeypatch.setattr(readers, "BATCH", 8)
+    data = columns()
     wide = {f"p{i}": data["predictions"][:, i] for i in range(3)}
     pq.write_table(pa.table({**wide, "y": data["references"]}), "wide.parquet", row_group_size=11)
     np.save("open_scores.npy", data["open_scores"])
-    return {"predictions": "wide.parquet:p0,p1,p2", "references": "wide.parquet:y", "open_scores": "open_scores.npy"}
-
-
-def save_json(data: dict[str, Any]) -> dict[str, str]:
-    Path("all.json").write_text(json.dumps({name: column.tolist() for name, column in data.items()}))
-    return dict.fromkeys(data, "all.json")
-
-
-def save_pt(data: dict[str, Any]) -> dict[str, str]:
-    torch = pytest.importorskip("torch")
-    torch.save(torch.from_numpy(data["predictions"]), "predictions.pt")
-    torch.save({name: torch.from_numpy(column) for name, column in data.items()}, "all.pt")
-    return {**dict.fromkeys(data, "all.pt"), "predictions": "predictions.pt"}
-
-
-SAVED = [save_npy, save_npz, save_csv, save_bare_csv, save_parquet, save_wide_parquet, save_json, save_pt]
-
-
-@pytest.mark.parametrize("save", SAVED, ids=lambda save: save.__name__[5:])
-def test_files(save: Callable[..., dict[str, str]], run: Run, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "BATCH", 8)
-    results = compute_openauc(run, save(columns()), "--option", "tpr=0.9")
-    assert results == load("openauc", tpr=0.9).compute(**columns())
+    places = {"predictions": "wide.parquet:p0,p1,p2", "references": "wide.parquet:y", "open_scores": "open_scores.npy"}
+    np.savetxt("bare.csv", data["predictions"], delimiter=",")  # without names
+    for predictions in (places["predictions"], "bare.csv"):
+        results = compute_openauc(run, {**places, "predictions": predictions}, "--option", "tpr=0.9")
+        assert results == load("openauc", tpr=0.9).compute(**data)
 
 
 @pytest.mark.parametrize("name", cases.METRICS)
@@ -227,17 +189,6 @@ def test_a_confidence_needs_a_sign(run: Run, tmp_path: Path) -> None:
                 printed.add((sign, output.replace(file, "")))
         assert len({sign for sign, _ in printed}) == len(printed) == 2
     assert json.loads(run(*calls[0].format("a.csv", "-").split())[1]) == {"auroc": 1.0, "fpr95tpr": 0.0}
-
-
-def test_tensors_and_numbers_by_code_in_parquet(run: Run, load: Load, tmp_path: Path) -> None:
-    data = columns()
-    table = {
-        "predictions": pa.FixedShapeTensorArray.from_numpy_ndarray(data["predictions"]),
-        "references": pa.array(data["references"]).dictionary_encode(),
-        "open_scores": pa.array(data["open_scores"], pa.float32()),
-    }
-    pq.write_table(pa.table(table), tmp_path / "all.parquet")
-    assert compute_openauc(run, dict.fromkeys(data, "all.parquet")) == load("openauc").compute(**data)
 
 
 @pytest.mark.parametrize(

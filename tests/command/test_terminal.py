@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -22,6 +21,7 @@ from openworld_metrics.command.options import WaitingCommand
 from openworld_metrics.faces.terminal import Painted, aligned, comparison_text, results_text, text_width
 from openworld_metrics.metric.results import Rate, Summary
 from tests.command.terminal import on_terminal
+from tests.waiting import until
 
 LABELS = [0, 1] * 10
 FILES = ["--predictions", "first.npy", "--references", "labels.npy"]
@@ -206,8 +206,7 @@ def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream.text == ""
     monkeypatch.setattr(messages, "_AFTER", 0.0)
     with waiting("compute: working"):
-        while not stream.text:
-            time.sleep(0.001)
+        assert until(lambda: stream.text)
         end_waiting()
         ended = stream.text
     assert re.fullmatch(r"(\r\x1b\[Kcompute: working, 0 s)+\r\x1b\[K", ended)

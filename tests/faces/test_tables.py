@@ -28,6 +28,13 @@ from openworld_metrics.written.results import Direction, direction
 from tests import cases
 from tests.conftest import Run
 
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as Holm's bound needs, but no more."""
+    monkeypatch.setattr(Metric, "n_resamples", 100)
+
+
 MODELS = {
     "resnet-s0": {"auroc": 0.5, "fpr95tpr": 0.25, "total": 4},
     "resnet-s1": {"auroc": 1.0, "fpr95tpr": 0.5, "total": 4},

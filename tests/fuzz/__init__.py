@@ -1,10 +1,11 @@
-"""Fuzzing: every reader, the command, and columns, options and states of the metrics.
+"""Fuzzing: every reader, and columns, options and states of the metrics.
 
     a target ─ make(rng) ─→ a valid input ─ damage(rng) ─→ an input ─ run ─→ nothing, or a finding
 
-The rule: what is wrong with an input is a ValueError or a TypeError, or on the command line exit code 2 with one line;
-the metric's state, the input and the files are as they were; time and memory stay within bounds. Every sixteenth input
-is not damaged, and has to be taken. An input follows from its target and a number alone:
+The rule: what is wrong with an input is a ValueError or a TypeError; the metric's state, the input and the files are as
+they were; time and memory stay within bounds. Every sixteenth input is not damaged, and has to be taken: of files with
+columns, and of states in parts, test_fuzz.py takes some, since their results are known. An input follows from its
+target and a number alone:
 
     python -m tests.fuzz --minutes 10         all targets in turn, other inputs each time (--first says from where)
     python -m tests.fuzz TARGET NUMBER        one input again, with its traceback; it lies in tests/fuzz/found/

@@ -1,29 +1,22 @@
-"""Boxes of detectors and data sets in every format, from files to the numbers of the metric; image files; names."""
+"""Boxes of detectors and data sets in every format, from files to the numbers of the metric."""
 
 from __future__ import annotations
 
 import functools
-import io
-import json
 import tempfile
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from PIL import Image
-
 from openworld_metrics import reading
 from openworld_metrics.faces.summaries import summary
-from openworld_metrics.reading.places import image_size
 from openworld_metrics.suites.detection import evaluate_detections
 from tests.detection import scenes
 from tests.fuzz.contents import Files, damaged_files, torch_bytes
-from tests.fuzz.damage import damaged_text
 from tests.fuzz.engine import Case, Input, Refused, Target, check_results
 from tests.fuzz.values import torch
 
 POOL = 12  # data sets of each format; what differs is what is wrong with them
-_FORMATS = {"PNG": "png", "JPEG": "jpg", "BMP": "bmp", "TIFF": "tif", "WEBP": "webp", "MPO": "mpo", "AVIF": "avif"}
 
 
 @functools.cache
@@ -86,54 +79,4 @@ def run(case: Case) -> None:
         summary(results)
 
 
-def make_image(rng: Random) -> Input:
-    """A small image of some format, turned by its EXIF or not."""
-    Image.init()
-    kind = rng.choice([kind for kind in _FORMATS if kind in Image.SAVE])
-    buffer, exif = io.BytesIO(), Image.Exif()
-    exif[0x0112] = 6
-    more = {"exif": exif} if kind in ("JPEG", "PNG", "WEBP") and rng.random() < 0.5 else {}
-    Image.new("RGB", (9, 5), "#335577").save(buffer, kind, **more)
-    return Input({f"image.{_FORMATS[kind]}": buffer.getvalue()}, {})
-
-
-def run_image(case: Case) -> None:
-    """Read its size."""
-    for path in Path().glob("image.*"):
-        case.attempt(image_size, path)
-
-
-def make_names(rng: Random) -> Input:
-    """Words that name classes, or a file that does, and words for some of the classes."""
-    words = ["cat", "dog", "cow"]
-    categories = [{"id": i, "name": name} for i, name in enumerate(words)]
-    texts = {
-        "names.yaml": f"names: {words}\n",
-        "names.json": json.dumps({"categories": categories}),
-        "names.txt": "\n".join(words),
-    }
-    file = rng.choice([*texts, ""])
-    files = {file: texts[file].encode()} if file else {}
-    return Input(files, {"words": [file] if file else words, "chosen": rng.sample([*words, "0", "2"], 2)})
-
-
-def damage_names(rng: Random, value: Input) -> Input:
-    """Something wrong with a word or with the file."""
-    if value.files and rng.random() < 0.7:
-        return value._replace(files=damaged_files(rng, value.files))
-    key = "chosen" if value.files or rng.random() < 0.3 else "words"
-    return value.with_value(**{key: [damaged_text(rng, word) for word in value.values[key]]})
-
-
-def run_names(case: Case) -> None:
-    """Read the names, and look the chosen ones up."""
-    names = case.attempt(reading.read_names, case.values["words"])
-    if not isinstance(names, Refused):
-        case.attempt(reading.class_ids, case.values["chosen"], names)
-
-
-TARGETS = {
-    **{f"boxes of {name}": Target(functools.partial(make, name), run, damage_set) for name in scenes.WRITERS},
-    "images": Target(make_image, run_image),
-    "names": Target(make_names, run_names, damage_names),
-}
+TARGETS = {f"boxes of {name}": Target(functools.partial(make, name), run, damage_set) for name in scenes.WRITERS}

@@ -31,7 +31,8 @@ def make(ending: str, rng: Random) -> Input:
         table, names = {"predictions": next(iter(table.values()))}, []
     file = f"table.{ending}"
     place = f"{file}:{','.join(names)}" if names else file
-    return Input({file: content(rng, ending, table)}, {"column": "predictions", "place": place})
+    written = np.stack([table[name] for name in names or table], axis=1).astype(np.float64)
+    return Input({file: content(rng, ending, table)}, {"column": "predictions", "place": place, "written": written})
 
 
 def damage_columns(rng: Random, value: Input) -> Input:
@@ -44,9 +45,17 @@ def damage_columns(rng: Random, value: Input) -> Input:
 
 
 def run(case: Case) -> None:
-    """Open the column, and read all of it."""
-    columns = {case.values["column"]: case.values["place"]}
-    case.attempt(lambda: [*rows_of("openauc", columns=columns).reading().batches()])
+    """Open the column, and read all of it: where the file is whole, what was written into it."""
+    name, written = case.values["column"], case.values["written"]
+    columns = {name: case.values["place"]}
+    batches = case.attempt(lambda: [*rows_of("openauc", columns=columns).reading().batches()])
+    if case.whole:
+        read = np.concatenate([batch[name] for _, batch in batches]).reshape(len(written), -1)
+        # a Parquet file may hold a number several times in a list, and as float16
+        kind = np.float16 if ".parquet" in case.values["place"] else np.float64
+        ours, theirs = ([[*dict.fromkeys(row)] for row in x.astype(kind).tolist()] for x in (read, written))
+        if ours != theirs:
+            raise BrokenError("what is read is not what was written", f"{read}\n{written}")
 
 
 def make_scores(rng: Random) -> Input:

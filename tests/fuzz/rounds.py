@@ -74,3 +74,13 @@ def new_process(rank: int, folder: Path, number: int = 2) -> Gathered:
 def boxes(number: int) -> dict[str, Any]:
     """A batch of so many images, with an object each that is found: few boxes, for which no loop is compiled."""
     return {"predictions": [[[0, 0, 5, 5, 0.5, 0]]] * number, "references": [[[0, 0, 5, 5, 0]]] * number}
+
+
+def _warm() -> None:
+    """Compute once before processes are forked, so that none of them imports what this needs."""
+    metric = openworld_metrics.OpenSetDetection(known_classes=[0])
+    metric.add_batch(**boxes(1))
+    metric.compute()
+
+
+_warm()

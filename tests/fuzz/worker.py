@@ -124,8 +124,11 @@ class Worker:
         self.process.join(timeout=0.5)
         code = self.process.exitcode
         if code is None:
+            log = self.folder / "log"
+            printed, deadline = log.stat().st_size, time.monotonic() + 5
             os.kill(self.process.pid, signal.SIGUSR1)  # its stack goes to the log
-            time.sleep(0.5)
+            while log.stat().st_size == printed and time.monotonic() < deadline:
+                time.sleep(0.01)
         self.stop()
         if code is None:
             return f"hangs for more than {PATIENCE:g} s"

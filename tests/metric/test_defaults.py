@@ -65,23 +65,20 @@ def own_value(value: ast.expr) -> bool:
     return not isinstance(value, names) and not (isinstance(value, ast.Constant) and value.value in OFF)
 
 
-OPTIONS = {option for name in METRICS for option in metric_class(name).options}
-FIELDS = {
-    f"{kind.__module__.partition('.')[2]}.{kind.__name__}.{option}"
-    for name in METRICS
-    for kind in metric_class(name).__mro__
-    if issubclass(kind, Metric)
-    for option in OPTIONS
-}
-DEFAULTS = [
-    default
-    for module, file in MODULES.items()
-    for default in defaults(ast.parse(file.read_text(encoding="utf-8")), module)
-    if default.name.rpartition(".")[2] in OPTIONS
-]
-
-
 def test_defaults_are_in_the_fields_of_metrics_alone() -> None:
     """Elsewhere an argument of an option's name is required, reads the default, or is off."""
-    elsewhere = {default.name for default in DEFAULTS if own_value(default.value)} - FIELDS
-    assert elsewhere == OTHERS
+    options = {option for name in METRICS for option in metric_class(name).options}
+    fields = {
+        f"{kind.__module__.partition('.')[2]}.{kind.__name__}.{option}"
+        for name in METRICS
+        for kind in metric_class(name).__mro__
+        if issubclass(kind, Metric)
+        for option in options
+    }
+    elsewhere = {
+        default.name
+        for module, file in MODULES.items()
+        for default in defaults(ast.parse(file.read_text(encoding="utf-8")), module)
+        if default.name.rpartition(".")[2] in options and own_value(default.value)
+    }
+    assert elsewhere - fields == OTHERS

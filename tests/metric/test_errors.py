@@ -95,6 +95,7 @@ BAD_COLUMNS: dict[str, list[Any]] = {
     ],
     "openset_detection": [
         (dict(predictions=[[[0, 0, 2, 2, 0.9]]]), r"predictions\[0\]: expected rows of 6 numbers, got shape \(1, 5\)"),
+        (dict(predictions=[np.asarray("x")]), r"predictions\[0\]: expected numbers, got 'x'", TypeError),
         (dict(predictions=BOXES["references"], references=BOXES["predictions"]), "are they swapped"),
         (dict(predictions=[[[3, 0, 2, 2, 0.9, 0]]]), r"predictions\[0\]: expected x1 ≤ x2 .*in row 0"),
         (dict(references=[[[0, 3, 2, 2, 0]]]), r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2"),

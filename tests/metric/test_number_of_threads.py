@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import _thread
 import multiprocessing
 import os
-import signal
 import sys
 import threading
-import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -165,12 +162,14 @@ def test_a_fork_stays_on_one() -> None:
 def test_pieces_end_before_an_error_is_raised() -> None:
     begun: list[int] = []
     ended: list[int] = []
+    raised = threading.Event()
 
     def piece(i: int) -> int:
         if i == 1:
+            raised.set()
             raise ValueError(f"piece {i}")
         begun.append(i)
-        time.sleep(0.01)
+        assert raised.wait(60)
         ended.append(i)
         return i
 
@@ -194,40 +193,50 @@ def test_work_within_a_piece_stays_on_its_thread(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_an_interrupt_leaves_out_what_has_not_begun(number: int) -> None:
-    done: list[int] = []
+def test_an_interrupt_leaves_out_what_has_not_begun(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    ended: list[int] = []
+    left_out = threading.Event()
+    cancel = Future.cancel
+
+    def noted(future: Future[Any]) -> bool:
+        cancelled = cancel(future)
+        if cancelled:
+            left_out.set()
+        return cancelled
 
     def piece(i: int) -> None:
         if i == 0:
             raise KeyboardInterrupt
-        time.sleep(0.01)
-        done.append(i)
+        begun.append(i)
+        assert left_out.wait(60)
+        ended.append(i)
 
+    monkeypatch.setattr(Future, "cancel", noted)
     with pytest.raises(KeyboardInterrupt):
         threads.in_threads([partial(piece, i) for i in range(500)], number)
-    assert len(done) < 499
-    before = len(done)
-    time.sleep(0.05)
-    assert len(done) == before  # nothing goes on
+    assert len(begun) < 499
+    assert sorted(begun) == sorted(ended)  # nothing goes on
 
 
-def test_an_interrupt_while_waiting() -> None:
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
-    done: list[str] = []
-    both = threading.Barrier(2)
+def test_an_interrupt_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    begun, interrupted = threading.Barrier(3), threading.Event()
 
-    def piece() -> None:
-        if both.wait() == 0:
-            _thread.interrupt_main()
-        time.sleep(0.2)
-        done.append("piece")
+    def interrupt(*_: object) -> None:
+        begun.wait(60)
+        interrupted.set()
+        raise KeyboardInterrupt
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            threads.in_threads([piece] * 2, 2)
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    assert done == ["piece"] * 2
+    def piece(i: int) -> None:
+        begun.wait(60)
+        assert interrupted.wait(60)
+        done.append(i)
+
+    monkeypatch.setattr(Future, "result", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        threads.in_threads([partial(piece, i) for i in range(2)], 2)
+    assert sorted(done) == [0, 1]
 
 
 @pytest.mark.usefixtures("_as_if_large")

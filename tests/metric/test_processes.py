@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,10 +16,11 @@ import pytest
 import openworld_metrics
 from tests import cases
 from tests.splitting import length, rows, split_options
+from tests.waiting import PATIENCE, until
 
 # a clean process that has imported everything once, from which the processes of a test are forked
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload([__name__, "evaluate", "datasets", "scipy"])
+CONTEXT.set_forkserver_preload([__name__, "tests.metric.loaded"])
 Started = tuple[Any, Connection]
 
 
@@ -33,13 +33,13 @@ def shard(name: str, process_id: int, num_process: int) -> tuple[cases.Options, 
 
 
 def compute_all(pipe: Connection, process_id: int, num_process: int, folder: str) -> None:
-    """Compute every metric on this process's shard, three rounds each, and send what compute returned."""
+    """Compute every metric on this process's shard, two rounds each, and send what compute returned."""
     own = dict(num_process=num_process, process_id=process_id, cache_dir=folder, experiment_id="run 1.0", timeout=60)
     results = []
     for name in openworld_metrics.METRICS:
         at_load, at_compute, columns = shard(name, process_id, num_process)
         metric = openworld_metrics.load(name, **own, **at_load)
-        for _ in range(3):
+        for _ in range(2):
             metric.add_batch(**columns)
             results.append(metric.compute(**at_compute))
     pipe.send(results)
@@ -72,7 +72,7 @@ def sent(started: Started) -> Any:
     """What a process sent; None too if it died."""
     process, pipe = started
     try:
-        return pipe.recv() if pipe.poll(120) else "nothing in 120 s"
+        return pipe.recv() if pipe.poll(PATIENCE) else "nothing"
     except EOFError:
         return None
     finally:
@@ -89,7 +89,7 @@ def test_processes_equal_one(tmp_path: Path, load: Callable[..., Any]) -> None:
     expected = []
     for name in cases.METRICS:
         columns, options = cases.draw(name, 3)
-        expected += 3 * [load(name).compute(**columns, **options)]
+        expected += 2 * [load(name).compute(**columns, **options)]
     assert first == expected
     assert others == 2 * [[None] * len(expected)]
     assert files(tmp_path) == []
@@ -99,10 +99,8 @@ def test_processes_equal_one(tmp_path: Path, load: Callable[..., Any]) -> None:
 def test_a_process_that_dies(dies: str, tmp_path: Path) -> None:
     last = start(compute_one, 2, 3, str(tmp_path), 600, dies)
     assert sent(last) is None
-    begin = time.monotonic()
     second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 5), (0, 2)))
     first = sent(zero)
-    assert time.monotonic() - begin < 120  # most of it to start them, on a busy machine
     assert first.startswith("process 0 waited 2 s (timeout=) for process 2 of 3 to call compute().")
     assert str(tmp_path) in first
     assert first.endswith("| kept 2")
@@ -121,13 +119,11 @@ def test_process_0_dies(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_does_not_matter(tmp_path: Path) -> None:
     killed = start(compute_one, 0, 2, str(tmp_path), 60, "never")
-    while not list(tmp_path.rglob("*.round")):
-        time.sleep(0.02)
+    assert until(lambda: list(tmp_path.rglob("*.round")))
     killed[0].kill()
     assert sent(killed) is None
     second = start(compute_one, 1, 2, str(tmp_path), 20, "never")  # answers the dead run first
-    while not list(tmp_path.rglob("*.1")):
-        time.sleep(0.02)
+    assert until(lambda: list(tmp_path.rglob("*.1")))
     first = start(compute_one, 0, 2, str(tmp_path), 20, "never")
     assert [sent(first), sent(second)] == [{"auroc": 1.0, "fpr95tpr": 0.0}, None]
     assert files(tmp_path) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import functools
 import json
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
 from tests import cases
 from tests.package.rooms import KERNEL, MODULES, PACKAGE, dotted, room
@@ -78,13 +78,15 @@ def imports(file: Path) -> Iterator[Import]:
             yield Import(file, node.lineno, rest if own else library, own, node in unread)
 
 
-IMPORTS = [found for file in MODULES.values() for found in imports(file)]
+@functools.cache
+def all_imports() -> list[Import]:
+    return [each for file in MODULES.values() for each in imports(file)]
 
 
 def test_imports_are_found() -> None:
     assert {"loading", "detection.matching", "metric.metric"} <= {x.target for x in imports(PACKAGE / "public.py")}
-    assert Import(PACKAGE / "loading.py", 0, "evaluate", False) in {x._replace(line=0) for x in IMPORTS}
-    assert {x.target for x in IMPORTS if x.own} <= set(MODULES)
+    assert Import(PACKAGE / "loading.py", 0, "evaluate", False) in {x._replace(line=0) for x in all_imports()}
+    assert {x.target for x in all_imports() if x.own} <= set(MODULES)
 
 
 def test_every_room_is_on_a_floor() -> None:
@@ -92,18 +94,18 @@ def test_every_room_is_on_a_floor() -> None:
 
 
 def test_arrows_point_downwards() -> None:
-    arrows = [(x, room(dotted(x.file)), room(x.target)) for x in IMPORTS if x.own]
+    arrows = [(x, room(dotted(x.file)), room(x.target)) for x in all_imports() if x.own]
     assert [str(x) for x, start, end in arrows if start != end and FLOOR[start] <= FLOOR[end]] == []
 
 
 def test_nothing_imports_the_calls_of_other_libraries() -> None:
-    assert {room(dotted(x.file)) for x in IMPORTS if x.own and room(x.target) == "dropin"} == {"dropin"}
+    assert {room(dotted(x.file)) for x in all_imports() if x.own and room(x.target) == "dropin"} == {"dropin"}
 
 
 def test_no_circle_of_files_or_of_rooms() -> None:
     files: dict[str, set[str]] = {module: set() for module in MODULES}
     rooms: dict[str, set[str]] = {room(module): set() for module in MODULES}
-    for x in IMPORTS:
+    for x in all_imports():
         if x.own and not x.for_types:
             files[dotted(x.file)].add(x.target)
             rooms[room(dotted(x.file))].add(room(x.target))
@@ -113,12 +115,12 @@ def test_no_circle_of_files_or_of_rooms() -> None:
 
 def test_faces_do_not_import_the_page() -> None:
     """Which needs gradio and a server; it is the last of the faces."""
-    within = [x for x in IMPORTS if x.own and x.target.startswith("faces.page")]
+    within = [x for x in all_imports() if x.own and x.target.startswith("faces.page")]
     assert {room(dotted(x.file)) for x in within if not dotted(x.file).startswith("faces.page")} <= {"command"}
 
 
 def test_the_kernel_imports_no_tool() -> None:
-    kernel = [x for x in IMPORTS if room(dotted(x.file)) in KERNEL and not x.own]
+    kernel = [x for x in all_imports() if room(dotted(x.file)) in KERNEL and not x.own]
     assert {"numpy", "array_api_compat"} <= {x.target for x in kernel}
     assert [str(x) for x in kernel if x.target in NOT_IN_THE_KERNEL] == []
 
@@ -131,12 +133,12 @@ def test_few_files_lie_beside_the_rooms() -> None:
 ROOMS = sorted({file.parent for file in MODULES.values()})
 
 
-@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: folder.name)
-def test_a_room_says_in_a_line_what_lives_there(folder: Path) -> None:
-    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
-    line, _, more = said.partition("\n")
-    assert line.endswith(".")
-    assert not more or more.startswith("\n")
+def test_a_room_says_in_a_line_what_lives_there() -> None:
+    for folder in ROOMS:
+        said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+        line, _, more = said.partition("\n")
+        assert line.endswith("."), folder
+        assert not more or more.startswith("\n"), folder
 
 
 def test_every_room_is_installed(root: Path) -> None:

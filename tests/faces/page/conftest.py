@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-pytest.importorskip("gradio")
-pytest.importorskip("pebble")
+if not all(map(find_spec, ("gradio", "pebble"))):  # to import gradio takes seconds, which servers have to, not tests
+    pytest.skip("needs gradio and pebble", allow_module_level=True)
 
-from tests.served import COMMAND, PATIENCE, serve
+from tests.served import COMMAND, serve
+from tests.waiting import PATIENCE
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
 

@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from openworld_metrics import METRICS
-from openworld_metrics.faces.page import launch, worker
+from openworld_metrics.faces.page import worker
 from openworld_metrics.faces.page.gate import MAX_BODY, ROUTES, names_address
-from tests.served import PATIENCE, connect, serve
+from tests.served import connect, serve
+from tests.waiting import PATIENCE
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
 COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}
@@ -64,6 +65,8 @@ def test_the_routes_are_those_that_security_names(root: Path) -> None:
 
 
 def test_what_is_switched_off() -> None:
+    from openworld_metrics.faces.page import launch  # here, since it takes seconds
+
     own: dict[str, Any] = {}
     launch.launch(SimpleNamespace(launch=lambda **some: own.update(some), queue=lambda **some: own.update(some)))
     assert not any(own[name] for name in ("mcp_server", "run_history", "enable_monitoring", "api_open"))

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from openworld_metrics.faces.page import work
-from openworld_metrics.faces.page.page import gathered
 
 PARTS = ("data", "state", "plot")
 Turn = dict[str, Any]
@@ -28,6 +27,8 @@ def turns_of(seed: int) -> list[Turn]:
 
 
 async def sent(turns: list[Turn], *, superseded: bool) -> list[Turn]:
+    from openworld_metrics.faces.page.page import gathered  # here, since it takes seconds
+
     @gathered
     async def handle() -> AsyncIterator[Turn]:
         for turn in turns:
