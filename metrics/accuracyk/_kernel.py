@@ -258,8 +258,7 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
-    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
+    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -287,14 +286,6 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
     for start in range(0, max(1, num_rows), length):
         rows = slice(start, min(start + length, num_rows))
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
-
-
-def extremes(x: Array) -> tuple[Any, Any]:
-    """The lowest and the highest of some numbers, with one look at a device."""
-    if is_numpy_array(x):
-        return x.min().item(), x.max().item()
-    low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
-    return low, high
 
 
 def device_of(x: Array) -> Any:

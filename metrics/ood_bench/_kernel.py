@@ -253,8 +253,7 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
-    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
+    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -268,7 +267,7 @@ def is_narrow(x: Array) -> bool:
 
 def extremes(x: Array) -> tuple[Any, Any]:
     """The lowest and the highest of some numbers, with one look at a device."""
-    if is_numpy_array(x):
+    if isinstance(x, np.ndarray):
         return x.min().item(), x.max().item()
     low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
     return low, high

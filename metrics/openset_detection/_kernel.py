@@ -253,8 +253,7 @@ def widen(x: Array, name: str = "scores") -> Array:
         raise ValueError(f"{name}: expected numbers of at most 64 bits, got {x.dtype}")
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    low, high = extremes(x) if math.prod(x.shape) and x.dtype.itemsize == 8 else (0, 0)
-    if not -MAX_EXACT <= low <= high <= MAX_EXACT:
+    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
@@ -268,7 +267,7 @@ def is_narrow(x: Array) -> bool:
 
 def extremes(x: Array) -> tuple[Any, Any]:
     """The lowest and the highest of some numbers, with one look at a device."""
-    if is_numpy_array(x):
+    if isinstance(x, np.ndarray):
         return x.min().item(), x.max().item()
     low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
     return low, high
@@ -3742,6 +3741,13 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
+def _tags(outcomes: Outcomes) -> np.ndarray:
+    """The tag of each prediction, without the flag of those on unknown objects."""
+    boxes = outcomes.boxes
+    images: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
+    return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+
+
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class."""
@@ -3754,12 +3760,31 @@ class RankedClasses:
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes = outcomes.boxes
-        tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
-        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+        boxes, tags = outcomes.boxes, _tags(outcomes)
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
+
+    @cached_property
+    def _order(self) -> list[np.ndarray]:
+        """The rows of the predictions of each class, by confidence."""
+        boxes = self.outcomes.boxes
+        rows = np.arange(len(boxes.rows), dtype=np.uint32)
+        return [own for _, own in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), rows)]
+
+    def corrected(self, outcomes: Outcomes) -> RankedClasses:
+        """The same after some false positives have become right, maybe in other classes, or count no more."""
+        boxes, tags, ranked = outcomes.boxes, _tags(outcomes), []
+        new = np.flatnonzero(IS_RIGHT[outcomes.outcome] & (outcomes.outcome != self.outcomes.outcome))
+        new = new[np.argsort(boxes.confidence[new])]
+        joining, tags[new] = tags[new], tags[new] ^ _RIGHT
+        for row, (own, order) in enumerate(zip(self.ranked, self._order)):
+            here = boxes.rows[new] == row
+            confidence = boxes.confidence[new[here]]
+            at = np.searchsorted(own.confidence, confidence)
+            columns = (own.confidence, confidence), (tags[order], joining[here])
+            ranked.append(RankedClass(*(np.insert(column, at, more) for column, more in columns)))
+        return RankedClasses(outcomes, ranked, ClassObjects.of(boxes), self.average_precision)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
@@ -3957,8 +3982,7 @@ class Owod:
 
     def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
-        self._corrections[error] = ranked, unknown_by_image(outcomes)
+        self._corrections[error] = self._classes.corrected(outcomes), unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
