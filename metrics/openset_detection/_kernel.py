@@ -3741,13 +3741,6 @@ def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
     return size
 
 
-def _tags(outcomes: Outcomes) -> np.ndarray:
-    """The tag of each prediction, without the flag of those on unknown objects."""
-    boxes = outcomes.boxes
-    images: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
-    return images << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
-
-
 @dataclass(frozen=True)
 class RankedClasses:
     """Ranked predictions and objects, class by class."""
@@ -3760,31 +3753,12 @@ class RankedClasses:
     @classmethod
     def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
-        boxes, tags = outcomes.boxes, _tags(outcomes)
+        boxes = outcomes.boxes
+        tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
+        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
         by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
         return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
-
-    @cached_property
-    def _order(self) -> list[np.ndarray]:
-        """The rows of the predictions of each class, by confidence."""
-        boxes = self.outcomes.boxes
-        rows = np.arange(len(boxes.rows), dtype=np.uint32)
-        return [own for _, own in sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), rows)]
-
-    def corrected(self, outcomes: Outcomes) -> RankedClasses:
-        """The same after some false positives have become right, maybe in other classes, or count no more."""
-        boxes, tags, ranked = outcomes.boxes, _tags(outcomes), []
-        new = np.flatnonzero(IS_RIGHT[outcomes.outcome] & (outcomes.outcome != self.outcomes.outcome))
-        new = new[np.argsort(boxes.confidence[new])]
-        joining, tags[new] = tags[new], tags[new] ^ _RIGHT
-        for row, (own, order) in enumerate(zip(self.ranked, self._order)):
-            here = boxes.rows[new] == row
-            confidence = boxes.confidence[new[here]]
-            at = np.searchsorted(own.confidence, confidence)
-            columns = (own.confidence, confidence), (tags[order], joining[here])
-            ranked.append(RankedClass(*(np.insert(column, at, more) for column, more in columns)))
-        return RankedClasses(outcomes, ranked, ClassObjects.of(boxes), self.average_precision)
 
     def where(self, counts: np.ndarray) -> CountedClasses:
         """Count the classes where each image occurs `counts` times."""
@@ -3982,7 +3956,8 @@ class Owod:
 
     def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        self._corrections[error] = self._classes.corrected(outcomes), unknown_by_image(outcomes)
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""

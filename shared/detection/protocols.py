@@ -24,6 +24,7 @@ from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
 from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
     BY_CONFIDENCE,
+    NO_ROWS,
     CountColumns,
     Outcome,
     Outcomes,
@@ -224,7 +225,8 @@ class Owod:
 
     def correct(self, error: str, outcomes: Outcomes) -> None:
         """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        self._corrections[error] = self._classes.corrected(outcomes), unknown_by_image(outcomes)
+        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
+        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
