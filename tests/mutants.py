@@ -190,6 +190,7 @@ class Session:
         data = self.folder / file.replace("/", " ")
         coverage = Coverage(data_file=str(data), config_file=False, source=["shared"])
         coverage.set_option("run:relative_files", True)
+        coverage.set_option("run:disable_warnings", ["no-data-collected"])  # of a file that runs the kernels alone
         coverage.start()
         for item, after in zip(self.files[file], [*self.files[file][1:], None]):
             coverage.switch_context(item.nodeid)
