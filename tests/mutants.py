@@ -6,8 +6,8 @@
 Lines are drawn at random from all lines of the rooms that can be changed, so a room has mutants by its length. The
 tests are collected once. A fork for each file of them notes by coverage which tests reach each line. Then a fork for
 each mutant changes the code of its functions in memory, and runs the tests that reach it, the quickest file first,
-until one fails or takes too long, which kills the mutant. Processes that tests start do not have the mutant. A table
-of the rooms is printed at the end; the exit code is the number of survivors.
+until one fails or takes too long, which kills the mutant. Scripts that tests load import the package; processes that
+they start do not have the mutant. A table of the rooms is printed at the end; the exit code is the number of survivors.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import importlib
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -44,6 +45,12 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {ast.Is: ast.IsNot, ast.And: ast.O
 SWAPPED |= {ast.BitAnd: ast.BitOr, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 SWAPPED |= {after: before for before, after in SWAPPED.items()}
 OPERATORS = SWAPPED | {ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+
+
+# as a wheel has it (setup.py)
+KERNEL_OF_SCRIPTS = (
+    "from openworld_metrics.metric.evaluate_adapter import Evaluated\nfrom openworld_metrics.public import *\n"
+)
 
 
 class Mutant(NamedTuple):
@@ -128,6 +135,16 @@ def apply(one: Mutant) -> None:
             each.__code__ = codes.get((each.__code__.co_name, each.__code__.co_firstlineno), each.__code__)
 
 
+def load_from_the_package(folder: Path) -> None:
+    """Let evaluate load copies of the scripts that import the package, in place of their generated kernels."""
+    import evaluate  # after pytest, which rewrites plugins that it imports
+
+    load, scripts = evaluate.load, shutil.copytree(ROOT / "metrics", folder / "metrics")
+    for kernel in scripts.glob("*/_kernel.py"):
+        kernel.write_text(KERNEL_OF_SCRIPTS, encoding="utf-8")
+    evaluate.load = lambda path, *words, **options: load(str(scripts / Path(path).name), *words, **options)
+
+
 def in_forks(function: Callable[[Any], str], arguments: Iterable[Any], number: int) -> Iterator[tuple[Any, str]]:
     """What a function returns for each argument, in a fork of its own, or the signal that ends it; some at a time."""
     waiting, running = iter(arguments), dict[int, Any]()
@@ -170,6 +187,7 @@ class Session:
             self.failed.add(report.nodeid)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        load_from_the_package(self.folder)
         for item in session.items:
             self.files[item.nodeid.partition("::")[0]].append(item)
         data = CoverageData(str(self.folder / "all"))
