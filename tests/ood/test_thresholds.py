@@ -153,6 +153,16 @@ def test_sampled_points_have_no_thresholds() -> None:
         bench(positives=np.ones(3), negatives=np.zeros(3), thresholds=True, step=4)
 
 
+@pytest.mark.parametrize("name", ["auroc", "detect_acc", "fpr95tpr", "tpr5fpr", "fnr5fpr", "tnr95tpr"])
+def test_sampled_measures_have_the_direction_of_exact_ones(name: str) -> None:
+    rates = []
+    for step in (None, 4):
+        metric = OODBench(metrics=name, step=step)
+        state = metric.reduce([0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1])
+        rates.append(metric.prepare(state).rates()[name])
+    assert rates[0].higher is rates[1].higher is (name not in ("fpr95tpr", "fnr5fpr"))
+
+
 @pytest.mark.parametrize("bounded", ["fpr", "tpr", "fnr", "tnr"])
 @pytest.mark.parametrize("rate", ["fpr", "tpr", "fnr", "tnr"])
 def test_bounds_of_sampled_points_end_at_99(rate: str, bounded: str) -> None:
