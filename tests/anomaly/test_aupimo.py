@@ -114,6 +114,7 @@ def test_against_the_curve(one_size: bool, seed: int) -> None:
 def test_weights_of_sizes() -> None:
     assert pixel_weights(np.asarray([65536] * 83)).tolist() == [1] * 83
     assert pixel_weights(np.asarray([4, 6, 10])).tolist() == [15, 10, 6]
+    assert sum(pixel_weights(np.asarray([1, 1, 1, 2**52])).tolist()) <= 2**53
     sizes = np.random.default_rng(0).integers(10**5, 10**6, 1000)
     weights = [Fraction(weight) * size for weight, size in zip(pixel_weights(sizes).tolist(), sizes.tolist())]
     mean = sum(weights) / 1000
