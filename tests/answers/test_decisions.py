@@ -229,3 +229,17 @@ def test_numbers_of_the_decision_among_classes() -> None:
         assert number_at(decisions, "F", place) == results["macro_open_f"]
         for key in ("os*", "unk", "hos", "os", "f1(K+1)", "f1(known)", "accuracy(K+1)", "open_miou"):
             assert number_at(decisions, key, place) == results[key]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "count_background", "all_boxes"),
+    [("owod", False, True), ("ow-dln", True, True), ("ow-dln", False, False)],
+)
+def test_which_boxes_called_unknown_are_counted(protocol: str, count_background: bool, all_boxes: bool) -> None:
+    columns, drawn_options = cases.draw("openset_detection", 0)
+    options = {name: drawn_options[name] for name in ("known_classes", "unknown_class_id")}
+    options |= {"protocol": protocol, "count_background": count_background, "recall_level": None}
+    answer = answers_of("openset_detection", Reading("openset_detection", {"": columns}), options, intervals=False)[""]
+    assert answer.decisions is not None
+    assert ("boxes called unknown" in answer.decisions.table) is all_boxes
+    assert ("boxes called unknown, on objects" in answer.decisions.table) is not all_boxes

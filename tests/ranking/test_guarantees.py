@@ -71,6 +71,14 @@ def test_a_boundary_does_not_flip(total: int) -> None:
     assert threshold_at_fpr(np.arange(total), 0.5, confidence_level=0.5) == total // 2
 
 
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(3, 4)])
+def test_a_chance_that_is_the_tail_itself(rate: Fraction) -> None:
+    for trials, count in ((1, 0), (5, 2), (9, 7)):
+        chance = tail(count, trials, rate)
+        assert tail_within(count, trials, rate, chance)
+        assert not tail_within(count, trials, rate, chance - Fraction(1, 10**400))
+
+
 def test_rates_are_the_decimals_that_are_written() -> None:
     """0.75 = 1 − ½², so two scores suffice; and 0.9 and 0.99 = 1 − 0.1² are taken as tenths, which no float64 is."""
     assert threshold_at_fpr([1.0, 2.0], 0.5, confidence_level=0.75) == 2.0
