@@ -218,6 +218,18 @@ class Rows:
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
+def _check_labels(table: Table, names: Sequence[str]) -> None:
+    """Raise ValueError for files whose rows are taken for the same samples, but which label them otherwise."""
+    for name in names:
+        for other in (other for other in table.arrays if other.endswith(f": {name}")):
+            ours, theirs = table.arrays[name], table.arrays[other]
+            if not np.array_equal(ours, theirs) and [*map(str, ours.tolist())] != [*map(str, theirs.tolist())]:
+                raise ValueError(
+                    f"{other}: expected the labels that the other files have, since their rows are taken for the same "
+                    f"samples, got others; choose {name} for references if it is right, or read the files one by one"
+                )
+
+
 def _batches(names: Collection[str], columns: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Some of the columns, in batches if one is streamed."""
     chosen = {name: column for name, column in columns.items() if name in names and not isinstance(column, tuple)}
@@ -351,6 +363,8 @@ def rows_of(
             raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}")
     kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers[name]}}
     made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
+    if layout.label not in chosen:
+        _check_labels(tables[0], made_of.get(layout.label, ()))
     scores = layout.scores()
     if flip and scores is not None:
         made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]

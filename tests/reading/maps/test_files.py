@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from openworld_metrics import read
 from openworld_metrics.reading.maps.listing import Tree
 from openworld_metrics.reading.maps.planes import stated_shape
 
@@ -26,3 +27,12 @@ def test_a_cloud_of_points_may_be_one_long_row(tmp_path: Path) -> None:
     assert stated_shape(tmp_path / "1.npy") == (1, 1 << 16)
     with pytest.raises(ValueError, match=r"2\.npy: expected .* pixels, at most 65,535 a side, got"):
         stated_shape(tmp_path / "2.npy")
+
+
+def test_a_data_set_of_one_map(tmp_path: Path) -> None:
+    for folder, image in (("maps", np.eye(4, dtype=np.float32)), ("masks", np.eye(4, dtype=bool))):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", image)
+    reading = read("anomaly_suite", tmp_path / "maps", tmp_path / "masks")
+    assert [image.tolist() for image in reading.columns["predictions"]] == [np.eye(4).tolist()]
+    assert "1 maps, paired with their masks by name." in reading.notes

@@ -478,3 +478,35 @@ def test_known_samples_with_class_ids_are_in_every_group() -> None:
         "groups": np.asarray(["id", "id", "id", "near", "far"], dtype=object),
     }
     assert Meaning.of(LAYOUTS["ood_bench"], [], [columns]).shared == {"id"}
+
+
+@pytest.mark.parametrize(("labels", "agree"), [("0,1,0", True), ("1,1,0", False), ("1,0,0", False), ("0,1", False)])
+def test_labels_of_files_that_lie_side_by_side(labels: str, agree: bool, tmp_path: Path) -> None:
+    """They are models of the same samples, whatever the files are called, only if they have the same labels."""
+    for name, own in (("id", "0,1,0"), ("ood", labels)):
+        lines = "".join(f"0.{row},{label}\n" for row, label in enumerate(own.split(",")))
+        (tmp_path / f"{name}.csv").write_text(f"msp,label\n{lines}")
+    files = [tmp_path / "id.csv", tmp_path / "ood.csv"]
+    if agree:
+        assert [*read("ood_bench", files).models] == ["msp", "ood: msp"]
+        return
+    with pytest.raises(ValueError, match="ood: label: expected the labels that the other files have"):
+        read("ood_bench", files)
+    if len(labels) == 5:
+        assert read("ood_bench", files, columns={"references": "label"}).models["ood: msp"]["references"].tolist() == [
+            0,
+            1,
+            0,
+        ]
+
+
+def test_classes_from_one_beside_columns_from_zero_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("class_1,class_2,label\n0.9,0.1,1\n0.2,0.8,3\n")
+    with pytest.raises(ValueError, match="since the first column of scores, class_1, is class 0, got 1 to 3"):
+        plain(read("accuracyk", tmp_path / "x.csv").columns)
+
+
+def test_a_long_cell_is_quoted_in_part(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(f"msp,label\n0.1,0\n{'x' * 100},1\n0.3,1\n")
+    with pytest.raises(ValueError, match=f"line 3: '{'x' * 60}' is"):
+        read("ood_bench", tmp_path / "x.csv")
