@@ -82,8 +82,8 @@ def count_ranks(  # type: ignore[no-untyped-def]  # Triton compiles annotations,
     """Count in each row the scores above and equal to its label's, in one program for some rows at once.
 
     `unit` divides the number of columns and the distance of rows, so that the compiler knows how rows are aligned.
-    Places beyond a row are read as 0, and taken out of the numbers in the end: Triton 3.6 reads other numbers wrongly
-    into vectors of int8. `wrong` is set for NaN, for integers beyond a limit, and for labels out of range.
+    Places beyond a row are read as 0, and subtracted at the end, since Triton 3.6 fills vectors of int8 wrongly with
+    −128. `wrong` is set for NaN, for integers beyond a limit, and for labels out of range.
     """
     columns, row_stride = units * unit, row_units * unit
     row, column = tl.program_id(0) * at_once + tl.arange(0, at_once), tl.arange(0, width)

@@ -1,8 +1,8 @@
 """The rank of the true class: the numbers of other classes that score above it and that tie with it.
 
 One pass over the scores counts both for every sample, and nothing is sorted: in a compiled loop for large matrices
-where numba is installed, else in blocks of rows that fit the cache. Every top-k quantity follows from these two
-numbers, for every k at once; the true class itself is kept for means over the classes.
+where numba is installed, in a kernel on CUDA where Triton is, else in blocks of rows that fit the cache. Every top-k
+quantity follows from these two numbers, for every k at once; the true class itself is kept for means over the classes.
 """
 
 from __future__ import annotations

@@ -226,7 +226,7 @@ def _check_labels(table: Table, names: Sequence[str]) -> None:
             if not np.array_equal(ours, theirs) and [*map(str, ours.tolist())] != [*map(str, theirs.tolist())]:
                 raise ValueError(
                     f"{other}: expected the labels that the other files have, since their rows are taken for the same "
-                    f"samples, got others; choose {name} for references if it is right, or read the files one by one"
+                    f"samples, got others; choose {name} as references if these are right, or read the files one by one"
                 )
 
 
