@@ -186,6 +186,7 @@ class Page:
             written = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
             written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, fields, p["address"], **QUIET)
+        p["again"].click(lambda: None, None, None, **NEWEST)  # pressed by page.js
         demo.load(self._wanted, None, p["wanted"], **QUIET)
 
     def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
@@ -253,6 +254,7 @@ class Page:
         with gr.Column(min_width=0, elem_classes="go"):
             p["compute"] = gr.Button("Compute", variant="primary", elem_id="compute")
             p["stop"] = gr.Button("Stop", size="sm", visible=False, elem_id="stop")
+            p["again"] = gr.Button("Again", visible="hidden", elem_id="again")
             p["state"] = _html(view.state_line(said_of(examples(self.metric)))["value"])
         with gr.Column(min_width=0, elem_classes="folds"):
             if len(self.metrics) > 1:

@@ -16,6 +16,7 @@ from PIL import Image
 from openworld_metrics.answers.saved import saved_answers
 from openworld_metrics.loading import METRICS, metric_class, script
 from tests.faces.page.conftest import NARROW, WIDE, opened_pages
+from tests.waiting import until
 
 Open = Callable[..., Any]
 UPLOADED = "document.querySelector('.state').innerText.startsWith('Up to date')"
@@ -116,6 +117,14 @@ def test_what_is_taken_away(page: Any) -> None:
         tab.wait_for_function("old => document.querySelector('#text textarea').value !== old", arg=before)
         assert tab.locator("#text textarea").input_value().isascii()
     assert "openworld_metrics" in tab.locator("#text textarea").input_value()
+
+
+def test_another_request_follows_each(page: Any) -> None:
+    """Gradio may answer into a stream that it has just closed; the next request opens it again."""
+    streams: list[str] = []
+    page.on("request", lambda request: streams.append(request.url) if "queue/data" in request.url else None)
+    page.locator("#link").click()
+    assert until(lambda: page.evaluate("1") and len(streams) > 1)
 
 
 def test_models_and_a_threshold(page: Any) -> None:
