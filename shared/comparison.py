@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays.arrays import as_array, to_numpy
-from .arrays.checks import as_confidence_level, as_int
+from .arrays.checks import as_int, as_open_share
 from .loading import metric_class
-from .metric.bootstrap import ByGroup, Part, as_resamples, draw, pairs_of, percentiles, resampled, whole
+from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, pairs_of, percentiles, resampled, whole
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import Key, Rate, Results, Summary, rates_of
@@ -58,7 +58,8 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
-    level, number = as_confidence_level(confidence_level), as_resamples(n_resamples)
+    level = as_open_share(confidence_level, "confidence_level")
+    number = as_int(n_resamples, "n_resamples", 1, MAX_RESAMPLES)
     seed = as_int(random_state, "random_state", 0)
     metric = metric_class(metric)() if isinstance(metric, str) else metric
     if isinstance(metric, type) or not hasattr(metric, "prepared_parts"):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.arrays import Array, array_namespace, concatenate, is_numpy_array, row_blocks, widen
+from .arrays.arrays import Array, array_namespace, concatenate, row_blocks, widen
 from .arrays.checks import as_fraction, as_int, as_matrix, as_real, check_no_nan
 
 _SMALLEST, _LARGEST = 1e-30, 1e30  # of options, in float32, too, in which 1e-50 would be 0
@@ -168,7 +168,8 @@ def _by_rows(logits: Any, score: Callable[[Array, Array], Array], least: int = 1
         raise ValueError(f"logits: expected shape (N, C) of {least} or more classes, got shape {shape}")
     parts = []
     for rows, block in row_blocks(logits, "logits"):
-        z = np.ascontiguousarray(block) if is_numpy_array(block) else widen(block)  # so that sums have one order
+        # so that sums have one order
+        z = np.ascontiguousarray(block) if isinstance(block, np.ndarray) else widen(block)
         m = array_namespace(z).max(z, axis=1, keepdims=True)
         _check(z, m, rows.start)
         with np.errstate(over="ignore"):  # differences of huge logits may be −inf, whose exponential is 0 as it should

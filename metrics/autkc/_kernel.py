@@ -59,11 +59,6 @@ _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types star
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
 
-def is_numpy_array(x: Any) -> bool:
-    """Whether this is a NumPy array."""
-    return isinstance(x, np.ndarray)
-
-
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
@@ -97,7 +92,7 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
-    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
+    return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -242,7 +237,9 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
-        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
+        arrays = [
+            widen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays
+        ]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 
@@ -318,10 +315,7 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
 
 def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
-    checked = []
-    for item in _items(value, name, "an int or a list of ints", numbers.Integral):
-        checked.append(as_int(item, name, low, high))
-    return checked
+    return [as_int(item, name, low, high) for item in _items(value, name, "an int or a list of ints", numbers.Integral)]
 
 
 def plain_value(value: Any) -> Any:
@@ -370,11 +364,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
-    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -495,11 +484,8 @@ def as_counts(x: Any, name: str) -> Array:
 
 def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
-    lengths = {
-        name: len(column) if getattr(column, "ndim", 1) else "no"
-        for name, column in columns.items()
-        if column is not None
-    }
+    there = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in there.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"{expected} of one length, got {came}")
@@ -731,7 +717,7 @@ def has_equal_rows(columns: Sequence[Array]) -> bool:
     """Whether a table seems to have enough equal rows to be worth counting, by a sample."""
     number = columns[0].shape[0]
     size = 8 * math.isqrt(number)
-    if size >= number or not is_numpy_array(columns[0]):
+    if size >= number or not isinstance(columns[0], np.ndarray):
         return True
     places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
     _, total = compact_rows([column[places] for column in columns])
@@ -741,7 +727,7 @@ def has_equal_rows(columns: Sequence[Array]) -> bool:
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
     """The distinct rows of a table in ascending order, and the number of samples that each stands for."""
     num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    block = _PACKED_ROWS if isinstance(columns[0], np.ndarray) else _PACKED_ON_DEVICE
     if num_rows <= block:
         return _compact_block(columns, counts)
     blocks: list[tuple[list[Array], Array]] = []
@@ -1150,12 +1136,10 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _mean_rate(rates: Sequence[Rate]) -> Rate:
-    error = None
-    if all(rate.error is not None for rate in rates):
-        errors = [rate.error or 0.0 for rate in rates]
-        error = mean(errors)
-        if any(errors):  # bounds of means, each of which was rounded twice
-            error = error * (1 + 2**-50) + 2**-50
+    errors = [rate.error for rate in rates if rate.error is not None]
+    error = mean(errors) if len(errors) == len(rates) else None
+    if error is not None and any(errors):  # a bound of means, each of which was rounded twice
+        error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
@@ -1319,11 +1303,9 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-
-    def column(name: str) -> Array:
-        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
-
-    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
+    for name in [name for name, array in arrays.items() if array.ndim]:
+        arrays[name] = concatenate([state[name] if name in state else _ones(state, name) for state in states])
+    return arrays
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -1436,12 +1418,8 @@ def _ones(state: State, name: str) -> Array:
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
+    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
+    return {**state, **own}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1579,11 +1557,6 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
 def _means(columns: list[np.ndarray]) -> np.ndarray:
@@ -1869,8 +1842,8 @@ class Metric:
             if isinstance(value, Iterator):
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
-            self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
+            self.confidence_level = as_open_share(self.confidence_level, "confidence_level")
+        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -1994,7 +1967,7 @@ class Metric:
 
         def checked(state: State) -> State:
             # states on an accelerator come from deepcopy, not from a file, and stay where they are
-            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+            return self._checked(state) if all(isinstance(array, np.ndarray) for array in state.values()) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
 

@@ -61,11 +61,6 @@ _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types star
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
 
-def is_numpy_array(x: Any) -> bool:
-    """Whether this is a NumPy array."""
-    return isinstance(x, np.ndarray)
-
-
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
@@ -99,7 +94,7 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
-    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
+    return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -244,7 +239,9 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
-        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
+        arrays = [
+            widen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays
+        ]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 
@@ -387,11 +384,6 @@ def as_shares(value: Any, name: str) -> list[float]:
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
-    return as_open_share(value, "confidence_level")
-
-
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
     return _number(value, name, "a number", -math.inf, math.inf)
@@ -526,11 +518,8 @@ def as_counts(x: Any, name: str) -> Array:
 
 def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
-    lengths = {
-        name: len(column) if getattr(column, "ndim", 1) else "no"
-        for name, column in columns.items()
-        if column is not None
-    }
+    there = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in there.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"{expected} of one length, got {came}")
@@ -782,7 +771,7 @@ def has_equal_rows(columns: Sequence[Array]) -> bool:
     """Whether a table seems to have enough equal rows to be worth counting, by a sample."""
     number = columns[0].shape[0]
     size = 8 * math.isqrt(number)
-    if size >= number or not is_numpy_array(columns[0]):
+    if size >= number or not isinstance(columns[0], np.ndarray):
         return True
     places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
     _, total = compact_rows([column[places] for column in columns])
@@ -792,7 +781,7 @@ def has_equal_rows(columns: Sequence[Array]) -> bool:
 def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
     """The distinct rows of a table in ascending order, and the number of samples that each stands for."""
     num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    block = _PACKED_ROWS if isinstance(columns[0], np.ndarray) else _PACKED_ON_DEVICE
     if num_rows <= block:
         return _compact_block(columns, counts)
     blocks: list[tuple[list[Array], Array]] = []
@@ -1146,12 +1135,10 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _mean_rate(rates: Sequence[Rate]) -> Rate:
-    error = None
-    if all(rate.error is not None for rate in rates):
-        errors = [rate.error or 0.0 for rate in rates]
-        error = mean(errors)
-        if any(errors):  # bounds of means, each of which was rounded twice
-            error = error * (1 + 2**-50) + 2**-50
+    errors = [rate.error for rate in rates if rate.error is not None]
+    error = mean(errors) if len(errors) == len(rates) else None
+    if error is not None and any(errors):  # a bound of means, each of which was rounded twice
+        error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 
@@ -1255,11 +1242,9 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-
-    def column(name: str) -> Array:
-        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
-
-    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
+    for name in [name for name, array in arrays.items() if array.ndim]:
+        arrays[name] = concatenate([state[name] if name in state else _ones(state, name) for state in states])
+    return arrays
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -1372,12 +1357,8 @@ def _ones(state: State, name: str) -> Array:
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
+    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
+    return {**state, **own}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1515,11 +1496,6 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
 def _means(columns: list[np.ndarray]) -> np.ndarray:
@@ -1805,8 +1781,8 @@ class Metric:
             if isinstance(value, Iterator):
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
-            self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
+            self.confidence_level = as_open_share(self.confidence_level, "confidence_level")
+        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -1930,7 +1906,7 @@ class Metric:
 
         def checked(state: State) -> State:
             # states on an accelerator come from deepcopy, not from a file, and stay where they are
-            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+            return self._checked(state) if all(isinstance(array, np.ndarray) for array in state.values()) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
 
@@ -2315,7 +2291,7 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0."""
     scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    largest = int(payload.max(initial=0)) if isinstance(scores, np.ndarray) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
         few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
         ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
@@ -2364,7 +2340,7 @@ def _processor() -> str:
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
     number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
+    if isinstance(scores, np.ndarray) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
 
@@ -2554,7 +2530,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
     """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
+    if not isinstance(values, np.ndarray):
         return values[mask], values[~mask]
     total = int(np.count_nonzero(mask))
     chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
@@ -2646,7 +2622,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores), None, bits) if is_numpy_array(scores) else _on_device(widen(scores), bits)
+        return Side(ascending(scores), None, bits) if device_of(scores) is None else _on_device(widen(scores), bits)
     ordered, order = sorted_with(scores, indices(scores))
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 
@@ -2951,7 +2927,7 @@ class Quantity(NamedTuple):
 def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
     """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
     if threads == 1:
         columns = _parts_of_runs(positives, negatives, wanted)
     else:
@@ -3374,7 +3350,7 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """True classes, −1 for unknown samples, by default those with a negative label."""
     xp = array_namespace(labels)
     unknown = labels < 0 if unknown is None else unknown
-    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
+    if not isinstance(labels, np.ndarray) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
         return xp.where(unknown, -1, labels)
     # all bits of −1 are set; a choice by a mask takes several times as long
     return labels.astype(np.int32) | -unknown.astype(np.int32)

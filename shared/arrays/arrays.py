@@ -37,11 +37,6 @@ _NOT_IN_NUMPY = ("bfloat16", "float8_e")  # how the names of floating types star
 _TENSORS_NOT_IN_NUMPY = tuple(f"torch.{name}" for name in _NOT_IN_NUMPY)
 
 
-def is_numpy_array(x: Any) -> bool:
-    """Whether this is a NumPy array."""
-    return isinstance(x, np.ndarray)
-
-
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
@@ -79,7 +74,7 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
-    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
+    return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -244,7 +239,9 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     if {*map(type, arrays)} == {np.ndarray}:  # the usual case, and fast
         return np.concatenate(arrays)
     if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
-        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
+        arrays = [
+            widen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays
+        ]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 

@@ -71,10 +71,7 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
 
 def as_int_list(value: Any, name: str, low: int, high: int | None = None) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
-    checked = []
-    for item in _items(value, name, "an int or a list of ints", numbers.Integral):
-        checked.append(as_int(item, name, low, high))
-    return checked
+    return [as_int(item, name, low, high) for item in _items(value, name, "an int or a list of ints", numbers.Integral)]
 
 
 def plain_value(value: Any) -> Any:
@@ -155,11 +152,6 @@ def as_open_share(value: Any, name: str) -> float:
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): an interval of level 1 would be infinite."""
-    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -322,11 +314,8 @@ def counted_columns(counts: Any, **columns: Array) -> list[Any]:
 
 def check_lengths(expected: str = "expected columns", /, **columns: Array | None) -> None:
     """Raise ValueError unless all columns that are not None have equal lengths."""
-    lengths = {
-        name: len(column) if getattr(column, "ndim", 1) else "no"
-        for name, column in columns.items()
-        if column is not None
-    }
+    there = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in there.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"{expected} of one length, got {came}")

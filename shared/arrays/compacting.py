@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, concatenate, distinct_values, is_floating, is_numpy_array
+from .arrays import Array, array_namespace, concatenate, distinct_values, is_floating
 
 _EQUAL = 8  # rows of a sample
 _KEY_BITS = 62  # of a key
@@ -43,7 +43,7 @@ def has_equal_rows(columns: Sequence[Array]) -> bool:
     """
     number = columns[0].shape[0]
     size = 8 * math.isqrt(number)
-    if size >= number or not is_numpy_array(columns[0]):
+    if size >= number or not isinstance(columns[0], np.ndarray):
         return True
     places = np.random.default_rng(0).choice(number, size, replace=False, shuffle=False)
     _, total = compact_rows([column[places] for column in columns])
@@ -61,7 +61,7 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
     ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
     """
     num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    block = _PACKED_ROWS if isinstance(columns[0], np.ndarray) else _PACKED_ON_DEVICE
     if num_rows <= block:
         return _compact_block(columns, counts)
     blocks: list[tuple[list[Array], Array]] = []

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, is_numpy_array, widen
+from .arrays import Array, array_namespace, widen
 from .threads import compiled, in_threads, parts_of, threads_for, worth_compiling
 
 _BINS = 14  # bits of the highest digit, at most
@@ -104,7 +104,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     Payloads of equal scores come in any order, and in their own type or as unsigned integers.
     """
     scores = widen(scores)
-    largest = int(payload.max(initial=0)) if is_numpy_array(scores) else 1 << 32
+    largest = int(payload.max(initial=0)) if isinstance(scores, np.ndarray) else 1 << 32
     if largest < 1 << 32 and _compiles(scores):
         few_bits = np.uint16 if largest < 1 << 16 else np.uint32  # the types that the loops are compiled for
         ordered = radix_sorted(scores, payload=payload.astype(few_bits, copy=False))
@@ -158,7 +158,7 @@ def _processor() -> str:
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
     number = scores.shape[0]
-    if is_numpy_array(scores) and number <= 1 << 32:
+    if isinstance(scores, np.ndarray) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
     return array_namespace(scores).arange(number, device=scores.device)
 
@@ -362,7 +362,7 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
     """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
+    if not isinstance(values, np.ndarray):
         return values[mask], values[~mask]
     total = int(np.count_nonzero(mask))
     chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import widen
-from ..arrays.checks import as_confidence_level, as_open_share, as_written
+from ..arrays.checks import as_open_share, as_written
 from ..arrays.exact import Sums
 from ..ranking.guarantees import highest_by_rank, threshold_at_fpr
 from ..ranking.quantities import most_within, percent
@@ -141,7 +141,7 @@ def parse_rule(text: str) -> Rule:
             f"got {text!r}"
         )
     of_images, fpr = match[1], as_open_share(float(match[2]), "fpr")
-    level = None if match[3] is None else as_confidence_level(float(match[3]))
+    level = None if match[3] is None else as_open_share(float(match[3]), "confidence_level")
     at_most = f"At most {percent(fpr)} % of"
     if of_images:
         images = "these images" if level is None else "new normal images"

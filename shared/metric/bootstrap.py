@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import State, to_numpy
-from ..arrays.checks import as_int
 from ..arrays.compacting import compact_rows, rows_and_places
 from ..arrays.threads import in_threads, threads_for
 from .groups import ALL, check_names, is_below, prefixes
@@ -164,11 +163,6 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     """The bounds that enclose a share of the values, with equal shares below and above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
 def _means(columns: list[np.ndarray]) -> np.ndarray:

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..arrays.arrays import State, is_numpy_array, to_numpy
-from ..arrays.checks import as_choice, as_confidence_level, as_int, did_you_mean
-from .bootstrap import ByGroup, Part, as_resamples, assembled, prepared_parts, results_and_replicates
+from ..arrays.arrays import State, to_numpy
+from ..arrays.checks import as_choice, as_int, as_open_share, did_you_mean
+from .bootstrap import MAX_RESAMPLES, ByGroup, Part, assembled, prepared_parts, results_and_replicates
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import Results, Summary
@@ -128,8 +128,8 @@ class Metric:
             if isinstance(value, Iterator):
                 setattr(self, name, [*value])
         if self.confidence_level is not None:
-            self.confidence_level = as_confidence_level(self.confidence_level)
-        self.n_resamples = as_resamples(self.n_resamples)
+            self.confidence_level = as_open_share(self.confidence_level, "confidence_level")
+        self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
@@ -318,7 +318,7 @@ class Metric:
 
         def checked(state: State) -> State:
             # states on an accelerator come from deepcopy, not from a file, and stay where they are
-            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+            return self._checked(state) if all(isinstance(array, np.ndarray) for array in state.values()) else state
 
         self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
 

@@ -165,12 +165,10 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _mean_rate(rates: Sequence[Rate]) -> Rate:
-    error = None
-    if all(rate.error is not None for rate in rates):
-        errors = [rate.error or 0.0 for rate in rates]
-        error = mean(errors)
-        if any(errors):  # bounds of means, each of which was rounded twice
-            error = error * (1 + 2**-50) + 2**-50
+    errors = [rate.error for rate in rates if rate.error is not None]
+    error = mean(errors) if len(errors) == len(rates) else None
+    if error is not None and any(errors):  # a bound of means, each of which was rounded twice
+        error = error * (1 + 2**-50) + 2**-50
     return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
 
 

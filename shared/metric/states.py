@@ -87,11 +87,9 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-
-    def column(name: str) -> Array:
-        return concatenate([state[name] if name in state else _ones(state, name) for state in states])
-
-    return {name: column(name) if array.ndim else array for name, array in arrays.items()}
+    for name in [name for name, array in arrays.items() if array.ndim]:
+        arrays[name] = concatenate([state[name] if name in state else _ones(state, name) for state in states])
+    return arrays
 
 
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
@@ -210,12 +208,8 @@ def _ones(state: State, name: str) -> Array:
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except those named in `but`."""
-    if state.keys() <= but:
-        return state
-    return {
-        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
-        for name, array in state.items()
-    }
+    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
+    return {**state, **own}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, is_numpy_array, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, concatenate, distinct_values, on_device, to_numpy
 from ..arrays.checks import (
     as_choice,
     as_int,
@@ -184,7 +184,7 @@ def _highest(scores: Array, average: Average) -> tuple[Array, TwoSums]:
     counts before its part.
     """
     number = scores.shape[0]
-    threads = threads_for(number) if is_numpy_array(scores) else 1
+    threads = threads_for(number) if isinstance(scores, np.ndarray) else 1
     parts = [partial(_high_within, scores, average, part) for part in parts_of(number, threads)]
     places, values, *sums = (concatenate(column) for column in zip(*in_threads(parts, threads)))
     greatest = float(array_namespace(values).max(values))

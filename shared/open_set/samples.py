@@ -19,7 +19,6 @@ from ..arrays.arrays import (
     array_namespace,
     as_array,
     concatenate,
-    is_numpy_array,
     on_device,
     on_one_device,
     row_blocks,
@@ -176,7 +175,7 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
     """
     xp = array_namespace(labels)
     unknown = labels < 0 if unknown is None else unknown
-    if not is_numpy_array(labels) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
+    if not isinstance(labels, np.ndarray) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
         return xp.where(unknown, -1, labels)
     # all bits of −1 are set; a choice by a mask takes several times as long
     return labels.astype(np.int32) | -unknown.astype(np.int32)

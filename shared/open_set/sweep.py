@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array
+from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import are_ids_below, check_class_ids, check_not_negative
 from ..arrays.exact import ratio_of
 from ..arrays.threads import in_threads, parts_of, threads_for, worth_compiling
@@ -118,7 +118,7 @@ def micro_sweep(
 
 def blocks_of(samples: Array) -> list[slice]:
     """Blocks of samples, small enough that their sums fit the cache."""
-    length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
+    length = _SWEPT if isinstance(samples, np.ndarray) else _SWEPT_ON_DEVICE
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
@@ -193,7 +193,7 @@ _COUNTED = 1 << 16  # classes of which each thread has counts of its own; of mor
 
 def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
     """Encode outcomes as twice the predicted class, below `most`, plus one if it is the true class."""
-    if not is_numpy_array(ids) or 2 * most > 1 << 32:
+    if not isinstance(ids, np.ndarray) or 2 * most > 1 << 32:
         return 2 * ids + correct
     outcomes = ids.astype(_type_of(most))
     outcomes <<= 1

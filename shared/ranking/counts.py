@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, device_of, is_numpy_array, on_one_device, to_numpy, widen
+from ..arrays.arrays import Array, array_namespace, device_of, on_one_device, to_numpy, widen
 from ..arrays.checks import MAX_COUNT, as_scores, by_keyword, check_no_nan
 from ..arrays.exact import weighted_sum
 from ..arrays.sorting import indices, sorted_by_kind, sorted_copy, sorted_with
@@ -109,7 +109,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores), None, bits) if is_numpy_array(scores) else _on_device(widen(scores), bits)
+        return Side(ascending(scores), None, bits) if device_of(scores) is None else _on_device(widen(scores), bits)
     ordered, order = sorted_with(scores, indices(scores))
     return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace, on_one_device
-from ..arrays.checks import as_confidence_level, as_int, as_scores, by_keyword, check_lengths
+from ..arrays.checks import as_int, as_open_share, as_scores, by_keyword, check_lengths
 from ..arrays.exact import weighted_sum
 from ..arrays.sorting import indices, sorted_with
 
@@ -55,7 +55,7 @@ def delong(*, positives: Any, negatives: Any, confidence_level: float = 0.95) ->
     >>> delong(positives=[0.4, 0.7, 0.8, 0.9], negatives=[0.1, 0.3, 0.35, 0.6])[:2]
     (0.9375, 0.0078125)
     """
-    quantile = normal_quantile(as_confidence_level(confidence_level))
+    quantile = normal_quantile(as_open_share(confidence_level, "confidence_level"))
     sides = _checked(positives=positives, negatives=negatives)
     over, under = _twice_placements(*sides)
     auroc, variance = _mean_and_variance(over, under)
@@ -171,7 +171,7 @@ def proportion_interval(count: int, total: int, confidence_level: float = 0.95) 
     """
     total = as_int(total, "total", 1)
     count = as_int(count, "count", 0, total)
-    z = normal_quantile(as_confidence_level(confidence_level))
+    z = normal_quantile(as_open_share(confidence_level, "confidence_level"))
     low = _lower_end(count, total, z)
     if 2 * count > total:
         return ProportionInterval(low, 1.0 - _lower_end(total - count, total, z))

@@ -22,7 +22,6 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, as_array, is_bfloat16, is_floating, on_one_device
 from ..arrays.checks import (
-    as_confidence_level,
     as_int,
     as_open_share,
     as_scores,
@@ -130,7 +129,7 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
     (0.94, 0.98)
     """
     share = as_share(fpr, "fpr") if confidence_level is None else as_open_share(fpr, "fpr")
-    chance = None if confidence_level is None else 1 - as_written(as_confidence_level(confidence_level))
+    chance = None if confidence_level is None else 1 - as_written(as_open_share(confidence_level, "confidence_level"))
     side = as_side(as_scores(known_scores, "known_scores"))
     if not side.total:
         raise ValueError("known_scores: expected at least one score, got none")
@@ -182,7 +181,7 @@ def guaranteed_coverage(
     GuaranteedCoverage(coverage=0.75, threshold=0.5859374999999999)
     """
     bound = as_written(as_open_share(risk, "risk"))
-    chance = (1 - as_written(as_confidence_level(confidence_level))) / as_int(candidates, "candidates", 1)
+    chance = (1 - as_written(as_open_share(confidence_level, "confidence_level"))) / as_int(candidates, "candidates", 1)
     halves = any(map(is_bfloat16, (errors, right)))  # which become float32 in NumPy
     errors, right = as_array(errors, "errors"), as_array(right, "right")
     scores = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, is_numpy_array, on_device, widen
+from ..arrays.arrays import Array, array_namespace, on_device, widen
 from ..arrays.checks import as_int, as_written, integer_scalar
 from ..arrays.threads import in_threads, threads_for
 from ..metric.results import Rate
@@ -57,7 +57,7 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     Several threads share the segments of a large side, and each segment has parts of its own.
     """
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if is_numpy_array(positives.scores) else 1
+    threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
     if threads == 1:
         columns = _parts_of_runs(positives, negatives, wanted)
     else:

@@ -7,8 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
+from ..arrays.checks import as_int
 from ..comparison import Comparison, compared, differences_of_parts
-from ..metric.bootstrap import ByGroup, Part, as_resamples
+from ..metric.bootstrap import MAX_RESAMPLES, ByGroup, Part
 from ..metric.results import Results
 from ..reading.maps.maps import Pair, groups_of, map_reader, pattern_of, reading_options
 from ..reading.maps.pairing import AnomalyMaps
@@ -108,7 +109,7 @@ def quick_options(
     """
     if options.get("confidence_level") is not None:
         return {}
-    number = as_resamples(options.get("n_resamples", RESAMPLES))
+    number = as_int(options.get("n_resamples", RESAMPLES), "n_resamples", 1, MAX_RESAMPLES)
     pairs = models[0].pairs
     groups = sum(len(groups_of(models[0], each)) for each in models[0].by_category.values())
     if number * len(models) * (len(pairs) + _OF_A_GROUP * groups) > (_REPORTED if reported else _SHOWN):

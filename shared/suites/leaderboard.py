@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.checks import as_confidence_level
+from ..arrays.checks import as_open_share
 from ..arrays.compacting import rows_and_places
 from ..comparison import Comparison, compared, differences_of_parts, p_value
 from ..loading import METRICS, metric_class
@@ -187,7 +187,7 @@ def undecided(
     needs them, from 13 models at 95 %.
     Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
     """
-    level = as_confidence_level(confidence_level)
+    level = as_open_share(confidence_level, "confidence_level")
     keeping = {name: result for name, result in results.items() if SAMPLES in result}
     pattern = None if seeds is None else Seeds(seeds)
     if len(keeping) < 2 or (pattern is not None and not any(map(pattern.matches, results))):
