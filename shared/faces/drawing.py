@@ -210,7 +210,7 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
         if is_share:
             _share_ticks(axis, float(values[np.isfinite(values)].max(initial=0)) or 1.0)
         else:
-            _round_ticks(axis)
+            _round_ticks(axis, integer=bool((values % 1 == 0).all()))
     if sum(bool(series.name) for series in figure.series) > 1:
         axes.legend(*lines_of(figure.series), loc="lower right" if figure.diagonal else "best", handlelength=1.6)
 
@@ -275,11 +275,11 @@ def _share_ticks(axis: Any, most: float) -> None:
     axis.set_ticks([0, end / 2, end], ["0", f"{end / 2:.3g}", f"{end:.3g}"])
 
 
-def _round_ticks(axis: Any, number: int = 4) -> None:
+def _round_ticks(axis: Any, number: int = 4, *, integer: bool = False) -> None:
     """Few, round numbers, which are written in full, with a minus sign."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-    axis.set_major_locator(MaxNLocator(number, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_locator(MaxNLocator(number, integer=integer, steps=[1, 2, 2.5, 5, 10]))
     form = ScalarFormatter(useOffset=False)
     form.set_powerlimits((-4, 6))
     axis.set_major_formatter(form)
