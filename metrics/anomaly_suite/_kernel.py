@@ -1985,12 +1985,12 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     return weighted
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
     piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+    for low in range(0, bits, piece):
+        part = values >> low if low else values
+        yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
@@ -2378,7 +2378,8 @@ class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
     scores: Array  # (R,) float32 or float64, ascending
-    before: Array | None = None  # (R + 1,) int64, the samples of the rows before each, and all; None for one a row
+    # (R + 1,) int64, the samples of the rows before each, and all, of rows that differ; None for one sample a row
+    before: Array | None = None
     bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 
     @cached_property
@@ -2419,21 +2420,22 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
         return scores
     if counts is None:
         return Side(ascending(scores), None, bits) if device_of(scores) is None else _on_device(widen(scores), bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+    xp, (ordered, order) = array_namespace(counts), sorted_with(scores, indices(scores))
+    before = xp.cumulative_sum(counts[order], include_initial=True)
+    first = xp.nonzero(_begins(ordered))[0]
+    return Side(ordered[first], xp.concat([before[first], before[-1:]]), bits)
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples."""
     ordered, counts = scores.unique(return_counts=True)
-    if excess:
-        counts[-1] -= excess
-        rows = len(counts) - (int(counts[-1]) == 0)
-        ordered, counts = ordered[:rows], counts[:rows]
     xp, before = array_namespace(counts), counts.new_empty(len(counts) + 1)
     before[:1] = 0
+    if excess:
+        counts[-1] -= excess
     xp.cumsum(counts, 0, out=before[1:])  # into its place: joining it with a 0 takes longer than the sum itself
-    side = Side(ordered, before, bits)
+    rows = len(counts) - (excess > 0 and int(counts[-1]) == 0)
+    side = Side(ordered[:rows], before[: rows + 1], bits)
     side.total = scores.shape[0] - excess  # for which a device need not be waited for
     return side
 
@@ -2449,6 +2451,14 @@ def _sorted(scores: Array) -> Array:
             return np.sort(scores)
         return scores if _in_order(scores) else sorted_copy(scores)
     return scores if _in_order(scores) else array_namespace(scores).sort(scores)
+
+
+def _begins(scores: Array) -> Array:
+    """Flag the first of each group of equal scores, in ascending order."""
+    xp = array_namespace(scores)
+    begins = xp.ones_like(scores, dtype=xp.bool)
+    begins[1:] = scores[1:] != scores[:-1]
+    return begins
 
 
 def _in_order(scores: Array) -> bool:
@@ -2496,17 +2506,18 @@ def runs(
             first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
             groups = merge(scores[begin:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
+            thresholds, higher, stop = scores[first], int(fp[-1]), int(first[-1])
             if negatives.before is not None:  # from rows to samples
                 above, fp = (num_negatives - negatives.before[num_others - each] for each in (above, fp))
         else:
             # the first of each group of equal scores, from the highest group on; none is cut in two
             start = max(begin, stop - length)
-            start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-            begins = xp.ones_like(scores[start:stop], dtype=xp.bool)
-            begins[1:] = scores[start + 1 : stop] != scores[start : stop - 1]
-            first = xp.flip(xp.nonzero(begins)[0] + start)
-            thresholds = scores[first]
+            if positives.before is None:
+                start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+                first = xp.flip(xp.nonzero(_begins(scores[start:stop]))[0] + start)
+            else:
+                first = xp.arange(stop - 1, start - 1, -1, device=scores.device)
+            thresholds, stop = scores[first], start
             upto = xp.searchsorted(others, thresholds, side="right")
             below = xp.searchsorted(others, thresholds, side="left")
             if negatives.before is not None:
@@ -2515,7 +2526,6 @@ def runs(
         tp = num_positives - (first if positives.before is None else positives.before[first])
         sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
         done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
 
 
@@ -2601,7 +2611,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
     """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    differs = _begins(ascending)
     return None if np.count_nonzero(differs) > most else ascending[differs]
 
 

@@ -683,12 +683,12 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     return weighted
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
     piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+    for low in range(0, bits, piece):
+        part = values >> low if low else values
+        yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------

@@ -2488,7 +2488,8 @@ class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
     scores: Array  # (R,) float32 or float64, ascending
-    before: Array | None = None  # (R + 1,) int64, the samples of the rows before each, and all; None for one a row
+    # (R + 1,) int64, the samples of the rows before each, and all, of rows that differ; None for one sample a row
+    before: Array | None = None
     bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 
     @cached_property
@@ -2517,21 +2518,22 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
         return scores
     if counts is None:
         return Side(ascending(scores), None, bits) if device_of(scores) is None else _on_device(widen(scores), bits)
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+    xp, (ordered, order) = array_namespace(counts), sorted_with(scores, indices(scores))
+    before = xp.cumulative_sum(counts[order], include_initial=True)
+    first = xp.nonzero(_begins(ordered))[0]
+    return Side(ordered[first], xp.concat([before[first], before[-1:]]), bits)
 
 
 def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     """The side of float32 or float64 scores on a device; `excess` scores of inf are no samples."""
     ordered, counts = scores.unique(return_counts=True)
-    if excess:
-        counts[-1] -= excess
-        rows = len(counts) - (int(counts[-1]) == 0)
-        ordered, counts = ordered[:rows], counts[:rows]
     xp, before = array_namespace(counts), counts.new_empty(len(counts) + 1)
     before[:1] = 0
+    if excess:
+        counts[-1] -= excess
     xp.cumsum(counts, 0, out=before[1:])  # into its place: joining it with a 0 takes longer than the sum itself
-    side = Side(ordered, before, bits)
+    rows = len(counts) - (excess > 0 and int(counts[-1]) == 0)
+    side = Side(ordered[:rows], before[: rows + 1], bits)
     side.total = scores.shape[0] - excess  # for which a device need not be waited for
     return side
 
@@ -2547,6 +2549,14 @@ def _sorted(scores: Array) -> Array:
             return np.sort(scores)
         return scores if _in_order(scores) else sorted_copy(scores)
     return scores if _in_order(scores) else array_namespace(scores).sort(scores)
+
+
+def _begins(scores: Array) -> Array:
+    """Flag the first of each group of equal scores, in ascending order."""
+    xp = array_namespace(scores)
+    begins = xp.ones_like(scores, dtype=xp.bool)
+    begins[1:] = scores[1:] != scores[:-1]
+    return begins
 
 
 def _in_order(scores: Array) -> bool:
@@ -2581,7 +2591,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
     """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = np.append(True, ascending[1:] != ascending[:-1])[: len(ascending)]
+    differs = _begins(ascending)
     return None if np.count_nonzero(differs) > most else ascending[differs]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..metric.groups import GROUPS
 from ..metric.numbers import number_text
 from ..ood.measures import has_threshold
-from ..ood.ood_bench import OODBench, StateOptions, is_ood, ood_sides, state_options
+from ..ood.ood_bench import OODBench, StateOptions, is_inside, ood_sides, state_options
 from ..ranking.counts import Side
 from ..ranking.roc import precision_recall_curve
 from .answer import Decisions, Figure, Worst
@@ -95,10 +95,10 @@ def _worst(computed: Computed) -> Sequence[Worst]:
     state = computed.state
     if "counts" in state:  # equal samples are one row
         return ()
-    out, kept = is_ood(np.asarray(state["labels"]), _labels(computed))
-    kept = np.ones(len(out), bool) if kept is None else kept
+    inside, kept = is_inside(np.asarray(state["labels"]), _labels(computed))
+    kept = np.ones(len(inside), bool) if kept is None else kept
     scores = np.asarray(state["scores"], np.float64)
-    return worst_of_sides(computed, scores, (kept & ~out, kept & out), WORDS[::-1])
+    return worst_of_sides(computed, scores, (kept & inside, kept & ~inside), WORDS[::-1])
 
 
 def _threshold(computed: Computed, key: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from operator import lshift
 from typing import Any, NamedTuple
@@ -65,7 +65,7 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     return weighted
 
 
-def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64.
 
     Returns (low, part) of each, with values = Σ part·2^low; `total` is the sum of the sizes.
@@ -75,9 +75,9 @@ def pieces(values: Array, bits: int, total: int) -> Iterable[tuple[int, Array]]:
     [(0, [1, 1]), (2, [1, 2])]
     """
     piece = 62 - total.bit_length()
-    if bits <= piece:
-        return [(0, values)]
-    return ((low, (values >> low) & ((1 << piece) - 1)) for low in range(0, bits, piece))
+    for low in range(0, bits, piece):
+        part = values >> low if low else values
+        yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
 
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:

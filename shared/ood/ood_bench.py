@@ -157,20 +157,20 @@ def _narrow(labels: Array) -> Array:
 
 def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
     """OOD and in-distribution scores of a state, whose entries may stand for several samples."""
-    is_out, kept = is_ood(state["labels"], options)
+    is_in, kept = is_inside(state["labels"], options)
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
-        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+        is_in, scores, counts = is_in[kept], scores[kept], None if counts is None else counts[kept]
     bits = None if "significant_bits" not in state else int(state["significant_bits"])
-    out, inside = sides_of_kinds(scores, ~is_out, 2, counts, bits=bits)
+    out, inside = sides_of_kinds(scores, is_in, 2, counts, bits=bits)
     return out, inside
 
 
-def is_ood(labels: Array, options: StateOptions) -> tuple[Array, Array | None]:
-    """Which of checked samples are OOD, and which are not to be left out; None for all of them."""
+def is_inside(labels: Array, options: StateOptions) -> tuple[Array, Array | None]:
+    """Which of checked samples are in-distribution, and which are not to be left out; None for all of them."""
     kept = None if options.ignored is None else ~equal(labels, options.ignored)
-    is_out = ~equal(labels, options.inside) if options.out == REST else equal(labels, options.out)
-    return is_out, kept
+    is_in = ~equal(labels, options.out) if options.inside == REST else equal(labels, options.inside)
+    return is_in, kept
 
 
 def _check_labels(labels: Array, options: StateOptions) -> None:
@@ -359,9 +359,9 @@ class OODBench(Metric):
 
     def side_of(self, state: OODState) -> Array:
         """0 for each OOD entry of a state, 1 for an in-distribution one, −1 for one that is left out."""
-        is_out, kept = is_ood(state["labels"], self.state_options)
-        xp = array_namespace(is_out)
-        sides = xp.astype(~is_out, xp.int64)
+        is_in, kept = is_inside(state["labels"], self.state_options)
+        xp = array_namespace(is_in)
+        sides = xp.astype(is_in, xp.int64)
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
@@ -386,9 +386,9 @@ class OODBench(Metric):
             check_thresholds_exist(results)
             threshold = results[name].threshold
             named = {f"{name}_threshold": threshold}
-        is_out, kept = is_ood(state["labels"], self.state_options)
+        is_in, kept = is_inside(state["labels"], self.state_options)
         scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
-        unknown = to_numpy(is_out)
+        unknown = ~to_numpy(is_in)
         places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
         scores, unknown = scores[places], unknown[places]
         return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}
