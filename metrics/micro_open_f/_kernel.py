@@ -2878,7 +2878,7 @@ class Samples(NamedTuple):
     """Checked samples of `macro_open_f`."""
 
     predicted: Array
-    classes: Array  # −1 for an unknown sample
+    classes: Array  # negative for an unknown sample
     scores: Array
     counts: Array | None = None
 

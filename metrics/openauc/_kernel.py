@@ -3399,10 +3399,11 @@ def known_unknown_state(
     known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
     check_not_negative(predicted, "close_set_pred_class")
     check_not_negative(labels, "close_set_labels")
-    xp = array_namespace(known, unknown, predicted, labels)
+    xp = array_namespace(unknown, predicted, labels)
+    wrong = xp.astype(predicted != labels, xp.int8)
     return {
-        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
-        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "predicted": xp.concat([wrong, xp.zeros_like(unknown, dtype=xp.int8)]),
+        "classes": xp.concat([xp.zeros_like(wrong), xp.full_like(unknown, -1, dtype=xp.int8)]),
         "scores": scores,
         "predictions_width": np.asarray(0),
     }

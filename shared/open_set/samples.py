@@ -237,7 +237,7 @@ def known_unknown_state(
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
     unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
     for the known samples, and their true ones.
-    Raises ValueError for NaN, lengths that differ and negative ids.
+    Returns the classes of `of_openauc`. Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
     unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown", narrow=True)
@@ -248,10 +248,11 @@ def known_unknown_state(
     known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
     check_not_negative(predicted, "close_set_pred_class")
     check_not_negative(labels, "close_set_labels")
-    xp = array_namespace(known, unknown, predicted, labels)
+    xp = array_namespace(unknown, predicted, labels)
+    wrong = xp.astype(predicted != labels, xp.int8)
     return {
-        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
-        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "predicted": xp.concat([wrong, xp.zeros_like(unknown, dtype=xp.int8)]),
+        "classes": xp.concat([xp.zeros_like(wrong), xp.full_like(unknown, -1, dtype=xp.int8)]),
         "scores": scores,
         "predictions_width": np.asarray(0),
     }
