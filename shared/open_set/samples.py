@@ -188,7 +188,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
-        return _first_highest(predictions), predictions.shape[1]
+        highest = []
+        for rows, block in row_blocks(predictions, "predictions"):
+            check_no_nan(block, "predictions", rows.start)
+            highest.append(array_namespace(block).argmax(block, axis=1))
+        return concatenate(highest), predictions.shape[1]
     if predictions.ndim != 1:
         raise ValueError(
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
@@ -196,14 +200,6 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     ids = as_labels(predictions, "predictions")
     check_not_negative(ids, "predictions")
     return ids, 0
-
-
-def _first_highest(predictions: Array) -> Array:
-    highest = []
-    for rows, block in row_blocks(predictions, "predictions"):
-        check_no_nan(block, "predictions", rows.start)
-        highest.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
