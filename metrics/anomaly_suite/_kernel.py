@@ -2186,8 +2186,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -2197,7 +2198,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -2208,8 +2208,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -2321,12 +2320,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             payload[start:stop] = carried
 
 
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
     if number < 2 or len(scores) < 2:
@@ -2337,19 +2330,20 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    """Return values[mask] and values[~mask]; see `chosen`."""
+    return chosen(values, mask), chosen(values, ~mask)
+
+
+def chosen(values: Array, mask: Array) -> Array:
+    """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    at = 0
+        return values[mask]
+    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
+        part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
+        kept[end : end + len(part)] = part
+        end += len(part)
+    return kept
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -2650,21 +2644,17 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
     threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
-    if threads == 1:
-        columns = _parts_of_runs(positives, negatives, wanted)
-    else:
-        pieces = [
-            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
-        ]
-        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    pieces = [partial(_parts_of_runs, positives, negatives, wanted, each) for each in within]
+    columns = zip(*in_threads(pieces, threads))
     values = {}
     for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value(column, positives.total, negatives.total)
+        values[name] = quantity.value([*chain(*column)], positives.total, negatives.total)
     return values
 
 
 def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]
@@ -2992,7 +2982,6 @@ def samples_above(side: Side, threshold: float) -> int:
 # Per-region overlap (PRO) and the area under its curve.
 
 Area = TypeVar("Area")
-_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 _WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
@@ -3064,11 +3053,12 @@ def _region_sums(
     step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
 ) -> list[list[int]]:
     """Three sums for each limit and region."""
+    ends = np.cumsum(region_sizes)
     loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
     if loop is None:
-        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
+        return _running_sums(step_of_pixel, both, places, ends)
     threads = threads_for(_WORK * len(step_of_pixel))
-    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
+    sums = np.zeros((len(region_sizes), 3 * len(places)), np.int64)
     ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
 
     def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
@@ -3096,30 +3086,17 @@ def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: A
         start = stop
 
 
-def _region_sums_by_block(
-    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+def _running_sums(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], ends: np.ndarray
 ) -> list[list[int]]:
-    """As `_region_sums`, some pixels at a time."""
-    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if isinstance(step_of_pixel, np.ndarray) else max(1, total)
-    ends = np.cumsum(region_sizes)
-    number = 3 * len(places)
-    sums, done = [np.zeros((number, 1), np.int64)], np.zeros((number, 1), np.int64)
-    for start in range(0, total, block):
-        pixels = step_of_pixel[start : start + block]
-        twice = both[pixels]
-        # of the regions that end here, the places of their last pixels; then that of the block's
-        here = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        last = on_device(np.append(here, pixels.shape[0] - 1), pixels)
-        running = []
-        for end, cut in places:
-            before = pixels < end
-            for column in (before, before * twice, pixels < cut):
-                running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
-        block_sums = to_numpy(xp.stack(running)) + done
-        sums.append(block_sums[:, :-1])
-        done = block_sums[:, -1:]
-    return np.diff(np.concatenate(sums, axis=1)).tolist()
+    """As `_region_sums`, by sums over all pixels up to the end of each region."""
+    xp = array_namespace(step_of_pixel)
+    twice, last, running = both[step_of_pixel], on_device(ends - 1, step_of_pixel), []
+    for end, cut in places:
+        before = step_of_pixel < end
+        for column in (before, before * twice, step_of_pixel < cut):
+            running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
+    return np.diff(to_numpy(xp.stack(running)), prepend=0).tolist()
 
 
 def sampled_areas(
@@ -3535,7 +3512,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     # each fills the places of maps of its own
     dtype = xp.result_type(*{each.dtype for each in maps})
     normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
-    ends = [0, *np.cumsum(num_normal).tolist()]
+    ends, bits = [0, *np.cumsum(num_normal).tolist()], f"uint{8 * normal.itemsize}"  # numba takes no float16
 
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
@@ -3544,7 +3521,10 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
             if not num_others[i]:
                 own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
             elif loop is not None:
-                anomalous, sizes = _split_by_loop(loop, maps[i], masks[i], void, own_normal)
+                inside, left_out = np.flatnonzero(masks[i]), _NO_VOID if void is None else void.reshape(-1)
+                anomalous, pixels = np.empty(len(inside), dtype), np.ascontiguousarray(maps[i]).reshape(-1)
+                parts = (own_normal.view(bits), anomalous.view(bits))
+                sizes = loop(pixels.view(bits), inside, masks[i].shape[1], left_out, *parts)
             else:
                 own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
             splits.append((anomalous, sizes))
@@ -3585,20 +3565,6 @@ def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
         "num_normal": math.prod(masks.shape[1:]) - num_others,
         "num_regions": np.bincount(map_of_region, minlength=len(maps)),
     }
-
-
-def _split_by_loop(
-    loop: Callable[..., np.ndarray],
-    score_map: np.ndarray,
-    mask: np.ndarray,
-    void: np.ndarray | None,
-    normal: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
-    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
-    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
-    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
-    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
 
 
 def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:
@@ -4186,8 +4152,9 @@ def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
 def check_single(state: Mapping[str, Any], option: str) -> None:
     """Raise ValueError if pixels of several images are rows with a count."""
     if "normal_counts" in state:
-        together = "pixels of several images have been counted together"
-        raise ValueError(f"{option}: {together}; give it at load, not at compute")
+        raise ValueError(
+            f"{option}: pixels of several images have been counted together; give it at load, not at compute"
+        )
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
@@ -4869,10 +4836,7 @@ class PreparedMaps(Prepared):
 
     @cached_property
     def _images(self) -> ImageRows:
-        if "normal_counts" in self.state:
-            raise ValueError(
-                "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
-            )
+        check_single(self.state, "confidence_level")
         return image_rows(self.state)
 
     @property

@@ -2369,8 +2369,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -2380,7 +2381,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -2391,8 +2391,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -2502,12 +2501,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
 
 
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
@@ -2871,7 +2864,11 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known."""
     if predictions.ndim == 2 and predictions.shape[1] > 1:
-        return _first_highest(predictions), predictions.shape[1]
+        highest = []
+        for rows, block in row_blocks(predictions, "predictions"):
+            check_no_nan(block, "predictions", rows.start)
+            highest.append(array_namespace(block).argmax(block, axis=1))
+        return concatenate(highest), predictions.shape[1]
     if predictions.ndim != 1:
         raise ValueError(
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
@@ -2879,14 +2876,6 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     ids = as_labels(predictions, "predictions")
     check_not_negative(ids, "predictions")
     return ids, 0
-
-
-def _first_highest(predictions: Array) -> Array:
-    highest = []
-    for rows, block in row_blocks(predictions, "predictions"):
-        check_no_nan(block, "predictions", rows.start)
-        highest.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -3070,8 +3059,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
         check_ids(predicted, classes, num_classes)
+        xp = array_namespace(classes)
         totals = sum(
-            count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+            count_ids(
+                xp.clip(classes[block], -1, None) + 1, num_classes + 1, None if counts is None else counts[block]
+            )[1:]
             for block in blocks_of(classes)
         )
         return outcomes_of(predicted, predicted == classes, num_classes), totals
@@ -3085,7 +3077,7 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
 
 
 def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones, −1 for unknown, of at least C."""
+    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones of at least C."""
     if not are_ids_below(predicted, num_classes):
         check_class_ids(predicted, "predicted", num_classes)
         check_not_negative(predicted, "predicted")
@@ -3100,10 +3092,10 @@ def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> 
     """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
     for i in range(len(predicted)):
         ours, theirs = predicted[i], classes[i]
-        if not (0 <= ours < len(totals) - 1 and -1 <= theirs < len(totals) - 1):
+        if not (0 <= ours < len(totals) - 1 and theirs < len(totals) - 1):
             return False
         outcomes[i] = 2 * ours + (ours == theirs)
-        totals[theirs + 1] += 1
+        totals[max(theirs, -1) + 1] += 1
     return True
 
 
@@ -3118,7 +3110,7 @@ class Samples(NamedTuple):
     """Checked samples of `macro_open_f`."""
 
     predicted: Array
-    classes: Array  # −1 for an unknown sample
+    classes: Array  # negative for an unknown sample
     scores: Array
     counts: Array | None = None
 

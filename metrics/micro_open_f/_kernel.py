@@ -2326,8 +2326,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -2337,7 +2338,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -2348,8 +2348,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -2459,12 +2458,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
 
 
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
@@ -2801,7 +2794,11 @@ def _as_classes(labels: Array, unknown: Array | None) -> Array:
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
     """Return the predicted class of every sample, and the number of classes if it is known."""
     if predictions.ndim == 2 and predictions.shape[1] > 1:
-        return _first_highest(predictions), predictions.shape[1]
+        highest = []
+        for rows, block in row_blocks(predictions, "predictions"):
+            check_no_nan(block, "predictions", rows.start)
+            highest.append(array_namespace(block).argmax(block, axis=1))
+        return concatenate(highest), predictions.shape[1]
     if predictions.ndim != 1:
         raise ValueError(
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
@@ -2809,14 +2806,6 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     ids = as_labels(predictions, "predictions")
     check_not_negative(ids, "predictions")
     return ids, 0
-
-
-def _first_highest(predictions: Array) -> Array:
-    highest = []
-    for rows, block in row_blocks(predictions, "predictions"):
-        check_no_nan(block, "predictions", rows.start)
-        highest.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -2888,7 +2877,7 @@ class Samples(NamedTuple):
     """Checked samples of `macro_open_f`."""
 
     predicted: Array
-    classes: Array  # −1 for an unknown sample
+    classes: Array  # negative for an unknown sample
     scores: Array
     counts: Array | None = None
 

@@ -2237,19 +2237,11 @@ def sorted_copy(scores: np.ndarray) -> np.ndarray:
 
 def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[np.ndarray]:
     """The scores of each kind in ascending order, as float32 or float64, NaN at an end."""
-    scores = widen(scores)
+    scores, kinds = widen(scores), np.ascontiguousarray(kinds).view(np.uint8)
     if radix_wins(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number)
         return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
+    sides = [chosen(scores, kinds == kind) for kind in range(number)]
     in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
     return sides
 
@@ -2344,8 +2336,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -2355,7 +2348,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -2366,8 +2358,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -2479,12 +2470,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             payload[start:stop] = carried
 
 
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
     if number < 2 or len(scores) < 2:
@@ -2494,20 +2479,16 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     return [*_ascending_parts(scores[:middle], number // 2), *_ascending_parts(scores[middle:], number - number // 2)]
 
 
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+def chosen(values: Array, mask: Array) -> Array:
+    """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    at = 0
+        return values[mask]
+    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
+        part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
+        kept[end : end + len(part)] = part
+        end += len(part)
+    return kept
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -2872,21 +2853,17 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
     threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
-    if threads == 1:
-        columns = _parts_of_runs(positives, negatives, wanted)
-    else:
-        pieces = [
-            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
-        ]
-        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    pieces = [partial(_parts_of_runs, positives, negatives, wanted, each) for each in within]
+    columns = zip(*in_threads(pieces, threads))
     values = {}
     for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value(column, positives.total, negatives.total)
+        values[name] = quantity.value([*chain(*column)], positives.total, negatives.total)
     return values
 
 
 def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]

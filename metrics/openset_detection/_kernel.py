@@ -2161,30 +2161,17 @@ def box_dict(image: Any, place: str) -> Any:
     """Convert a `supervision.Detections` or an Ultralytics `Results` to a dict; return anything else unchanged."""
     if isinstance(image, (np.ndarray, list, dict)):
         return image
-    if is_supervision(image):
+    if all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id")):
         columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
         missing = np.zeros(0) if len(image.xyxy) == 0 else None
         columns = {key: missing if column is None else column for key, column in columns.items()}
         return {key: column for key, column in columns.items() if column is not None}
-    if is_ultralytics(image):
-        boxes = image.boxes
-        if boxes is None:
-            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+    boxes: Any = getattr(image, "boxes", None)
+    if boxes is None and all(hasattr(image, name) for name in ("boxes", "orig_shape", "names")):
+        raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+    if all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls")):
         return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
     return image
-
-
-def is_supervision(image: Any) -> bool:
-    """Whether an object has the attributes of `supervision.Detections`."""
-    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
-
-
-def is_ultralytics(image: Any) -> bool:
-    """Whether an object has the attributes of Ultralytics' `Results`."""
-    boxes = getattr(image, "boxes", None)
-    if boxes is None:
-        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
-    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
@@ -2713,8 +2700,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -2724,7 +2712,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -2735,8 +2722,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -2846,12 +2832,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
 
 
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:

@@ -29,6 +29,7 @@ from .maps import (
     ImageRows,
     as_sample_ids,
     check_one_group,
+    check_single,
     checked_state,
     image_contents,
     image_rows,
@@ -257,10 +258,7 @@ class PreparedMaps(Prepared):
 
     @cached_property
     def _images(self) -> ImageRows:
-        if "normal_counts" in self.state:
-            raise ValueError(
-                "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
-            )
+        check_single(self.state, "confidence_level")
         return image_rows(self.state)
 
     @property

@@ -23,7 +23,6 @@ from ..ranking.quantities import Quantity, in_either_order
 from ..ranking.roc import MAX_POINTS, Vertices, curve_vertices, table
 
 Area = TypeVar("Area")
-_PIXELS = 1 << 15  # whose sums are taken at a time, which fit a cache
 _WORK = 8  # summing the terms of a pixel takes about as long as so many scores
 
 
@@ -150,11 +149,12 @@ def _region_sums(
     They are the number of pixels whose step ends before the limit, Σ (above + fp) of these pixels, and the number of
     pixels whose step begins before it.
     """
+    ends = np.cumsum(region_sizes)
     loop = worth_compiling(region_sums, _WORK * step_of_pixel.shape[0], step_of_pixel, both)
     if loop is None:
-        return _region_sums_by_block(step_of_pixel, both, places, region_sizes)
+        return _running_sums(step_of_pixel, both, places, ends)
     threads = threads_for(_WORK * len(step_of_pixel))
-    sums, ends = np.zeros((len(region_sizes), 3 * len(places)), np.int64), np.cumsum(region_sizes)
+    sums = np.zeros((len(region_sizes), 3 * len(places)), np.int64)
     ends_and_cuts = np.asarray(places).T.copy()  # contiguous rows, for one compiled version
 
     def add_up(run: slice) -> None:  # no two threads write one place: each has regions of its own
@@ -182,30 +182,17 @@ def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: A
         start = stop
 
 
-def _region_sums_by_block(
-    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], region_sizes: np.ndarray
+def _running_sums(
+    step_of_pixel: Array, both: Array, places: Sequence[tuple[int, int]], ends: np.ndarray
 ) -> list[list[int]]:
-    """As `_region_sums`, some pixels at a time."""
-    xp, total = array_namespace(step_of_pixel), step_of_pixel.shape[0]
-    block = _PIXELS if isinstance(step_of_pixel, np.ndarray) else max(1, total)
-    ends = np.cumsum(region_sizes)
-    number = 3 * len(places)
-    sums, done = [np.zeros((number, 1), np.int64)], np.zeros((number, 1), np.int64)
-    for start in range(0, total, block):
-        pixels = step_of_pixel[start : start + block]
-        twice = both[pixels]
-        # of the regions that end here, the places of their last pixels; then that of the block's
-        here = ends[slice(*np.searchsorted(ends, [start + 1, start + block + 1]))] - start - 1
-        last = on_device(np.append(here, pixels.shape[0] - 1), pixels)
-        running = []
-        for end, cut in places:
-            before = pixels < end
-            for column in (before, before * twice, pixels < cut):
-                running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
-        block_sums = to_numpy(xp.stack(running)) + done
-        sums.append(block_sums[:, :-1])
-        done = block_sums[:, -1:]
-    return np.diff(np.concatenate(sums, axis=1)).tolist()
+    """As `_region_sums`, by sums over all pixels up to the end of each region."""
+    xp = array_namespace(step_of_pixel)
+    twice, last, running = both[step_of_pixel], on_device(ends - 1, step_of_pixel), []
+    for end, cut in places:
+        before = step_of_pixel < end
+        for column in (before, before * twice, step_of_pixel < cut):
+            running.append(xp.cumulative_sum(column, dtype=xp.int64)[last])
+    return np.diff(to_numpy(xp.stack(running)), prepend=0).tolist()
 
 
 def sampled_areas(

@@ -278,8 +278,9 @@ def _ious(state: Mapping[str, Any], threshold: float) -> list[float | None]:
 def check_single(state: Mapping[str, Any], option: str) -> None:
     """Raise ValueError if pixels of several images are rows with a count."""
     if "normal_counts" in state:
-        together = "pixels of several images have been counted together"
-        raise ValueError(f"{option}: {together}; give it at load, not at compute")
+        raise ValueError(
+            f"{option}: pixels of several images have been counted together; give it at load, not at compute"
+        )
 
 
 def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:

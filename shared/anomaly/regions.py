@@ -10,7 +10,7 @@ these are kept. PRO is the case s = area.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -91,7 +91,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     # each fills the places of maps of its own
     dtype = xp.result_type(*{each.dtype for each in maps})
     normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
-    ends = [0, *np.cumsum(num_normal).tolist()]
+    ends, bits = [0, *np.cumsum(num_normal).tolist()], f"uint{8 * normal.itemsize}"  # numba takes no float16
 
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
@@ -100,7 +100,10 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
             if not num_others[i]:
                 own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
             elif loop is not None:
-                anomalous, sizes = _split_by_loop(loop, maps[i], masks[i], void, own_normal)
+                inside, left_out = np.flatnonzero(masks[i]), _NO_VOID if void is None else void.reshape(-1)
+                anomalous, pixels = np.empty(len(inside), dtype), np.ascontiguousarray(maps[i]).reshape(-1)
+                parts = (own_normal.view(bits), anomalous.view(bits))
+                sizes = loop(pixels.view(bits), inside, masks[i].shape[1], left_out, *parts)
             else:
                 own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
             splits.append((anomalous, sizes))
@@ -141,20 +144,6 @@ def _of_stack(maps: Array, masks: Array, voids: Any) -> RegionPixels:
         "num_normal": math.prod(masks.shape[1:]) - num_others,
         "num_regions": np.bincount(map_of_region, minlength=len(maps)),
     }
-
-
-def _split_by_loop(
-    loop: Callable[..., np.ndarray],
-    score_map: np.ndarray,
-    mask: np.ndarray,
-    void: np.ndarray | None,
-    normal: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Split like `split_map` for a mask of booleans, and write the normal pixels into an array of their type."""
-    inside, left_out = np.flatnonzero(mask), _NO_VOID if void is None else void.reshape(-1)
-    of_regions, bits = np.empty(len(inside), normal.dtype), f"uint{8 * normal.itemsize}"  # numba takes no float16
-    pixels = np.ascontiguousarray(score_map).reshape(-1).view(bits)
-    return of_regions, loop(pixels, inside, mask.shape[1], left_out, normal.view(bits), of_regions.view(bits))
 
 
 def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -> tuple[Array, Array, np.ndarray]:

@@ -21,27 +21,14 @@ def box_dict(image: Any, place: str) -> Any:
     """
     if isinstance(image, (np.ndarray, list, dict)):
         return image
-    if is_supervision(image):
+    if all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id")):
         columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
         missing = np.zeros(0) if len(image.xyxy) == 0 else None
         columns = {key: missing if column is None else column for key, column in columns.items()}
         return {key: column for key, column in columns.items() if column is not None}
-    if is_ultralytics(image):
-        boxes = image.boxes
-        if boxes is None:
-            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+    boxes: Any = getattr(image, "boxes", None)
+    if boxes is None and all(hasattr(image, name) for name in ("boxes", "orig_shape", "names")):
+        raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+    if all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls")):
         return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
     return image
-
-
-def is_supervision(image: Any) -> bool:
-    """Whether an object has the attributes of `supervision.Detections`."""
-    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
-
-
-def is_ultralytics(image: Any) -> bool:
-    """Whether an object has the attributes of Ultralytics' `Results`."""
-    boxes = getattr(image, "boxes", None)
-    if boxes is None:
-        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
-    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))

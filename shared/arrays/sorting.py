@@ -14,7 +14,6 @@ Where NumPy's sort is as fast, scores are parted at their median, and the parts 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -62,19 +61,11 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
 
     Parameters: scores (N,); kinds (N,) uint8 or booleans, below `number`. Returns that many arrays.
     """
-    scores = widen(scores)
+    scores, kinds = widen(scores), np.ascontiguousarray(kinds).view(np.uint8)
     if radix_wins(scores):
-        kinds = np.ascontiguousarray(kinds).view(np.uint8)
         ordered, ends, _ = radix_sorted(scores, kinds, number)
         return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = []
-    for kind in range(number - 1):
-        here = kinds == kind
-        side, scores = split(scores, here)
-        sides.append(side)
-        if kind < number - 2:
-            kinds = split(kinds, here)[1]
-    sides.append(scores)
+    sides = [chosen(scores, kinds == kind) for kind in range(number)]
     in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
     return sides
 
@@ -206,8 +197,9 @@ def radix_sorted(
     num_bits = max(1, min(_BINS, (len(keys) // (_IN_BIN * num_kinds)).bit_length()))
     digit = unsigned(low), unsigned(max(0, (high - low).bit_length() - num_bits))
 
+    loops: Any = map(compiled, (count_digits, deal, sort_buckets))  # the caller has checked that numba is there
+    count, move, finish = loops
     bins = np.zeros((dealers, num_kinds, 1 << num_bits), np.int64)
-    count = _loop(count_digits)
     in_threads([partial(count, keys[part], kinds[part], digit, bits, each) for part, each in zip(parts, bins)], dealers)
     bucket_of = _buckets(bins.sum(axis=0))
     number = int(bucket_of[-1, -1]) + 1
@@ -217,7 +209,6 @@ def radix_sorted(
 
     target, carried = np.empty_like(keys), np.empty_like(payload)
     into = target, carried
-    move = _loop(deal)
     in_threads(
         [
             partial(move, keys[part], kinds[part], payload[part], digit, bits, bucket_of, each, *into)
@@ -228,8 +219,7 @@ def radix_sorted(
     shares = np.searchsorted(starts, [part.start for part in parts_of(len(keys), 8 * threads if threads > 1 else 1)])
     edges = np.unique(np.append(shares, number)).tolist()
     ordered = keys if in_place else target
-    finish = partial(_loop(sort_buckets), *into, bits, ordered)
-    in_threads([partial(finish, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
+    in_threads([partial(finish, *into, bits, ordered, starts[i : j + 1]) for i, j in pairwise(edges)], threads)
     return Sorted(ordered.view(scores.dtype), np.append(0, np.cumsum(bins.sum(axis=(0, 2)))), carried)
 
 
@@ -345,12 +335,6 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             payload[start:stop] = carried
 
 
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has checked
-    return loop
-
-
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
     if number < 2 or len(scores) < 2:
@@ -361,16 +345,17 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 
 
 def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    """Return values[mask] and values[~mask]; see `chosen`."""
+    return chosen(values, mask), chosen(values, ~mask)
+
+
+def chosen(values: Array, mask: Array) -> Array:
+    """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    at = 0
+        return values[mask]
+    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
+        part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
+        kept[end : end + len(part)] = part
+        end += len(part)
+    return kept

@@ -69,7 +69,7 @@ class Samples(NamedTuple):
     """Checked samples of `macro_open_f`."""
 
     predicted: Array
-    classes: Array  # −1 for an unknown sample
+    classes: Array  # negative for an unknown sample
     scores: Array
     counts: Array | None = None
 
@@ -80,11 +80,10 @@ class Samples(NamedTuple):
 
 
 def checked_samples(predicted: Any, classes: Any, scores: Any, counts: Any = None) -> Samples:
-    """Check samples; the class of an unknown one becomes −1."""
-    true = as_labels(classes, "classes")
+    """Check samples."""
     columns = {
         "predicted": as_labels(predicted, "predicted"),
-        "classes": array_namespace(true).where(true < 0, -1, true),
+        "classes": as_labels(classes, "classes"),
         "scores": as_scores(scores, "scores"),
     }
     return Samples(*counted_columns(counts, **columns))

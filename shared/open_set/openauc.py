@@ -245,11 +245,9 @@ def areas_of_sides(unknown: Side, known: Side, areas: Mapping[str, tuple[Quantit
 
 def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
     """The unknown samples, the known ones that are classified correctly, and the others, in one type."""
-    bits = state.get("significant_bits")
-    kinds = kinds_of_samples(state)
-    unknown, correct, wrong = sides_of_kinds(
-        state["scores"], kinds, 3, state.get("counts"), bits=None if bits is None else int(bits)
-    )
+    bits = int(state["significant_bits"]) if "significant_bits" in state else None
+    kinds, counts = kinds_of_samples(state), state.get("counts")
+    unknown, correct, wrong = sides_of_kinds(state["scores"], kinds, 3, counts, bits=bits)
     return unknown, correct, wrong
 
 

@@ -188,7 +188,11 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     Raises ValueError for NaN, negative ids and other shapes.
     """
     if predictions.ndim == 2 and predictions.shape[1] > 1:
-        return _first_highest(predictions), predictions.shape[1]
+        highest = []
+        for rows, block in row_blocks(predictions, "predictions"):
+            check_no_nan(block, "predictions", rows.start)
+            highest.append(array_namespace(block).argmax(block, axis=1))
+        return concatenate(highest), predictions.shape[1]
     if predictions.ndim != 1:
         raise ValueError(
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
@@ -196,14 +200,6 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     ids = as_labels(predictions, "predictions")
     check_not_negative(ids, "predictions")
     return ids, 0
-
-
-def _first_highest(predictions: Array) -> Array:
-    highest = []
-    for rows, block in row_blocks(predictions, "predictions"):
-        check_no_nan(block, "predictions", rows.start)
-        highest.append(array_namespace(block).argmax(block, axis=1))
-    return array_namespace(*highest).concat(highest)
 
 
 def _given_classes(width: int, num_classes: int | None) -> int | None:
@@ -237,7 +233,7 @@ def known_unknown_state(
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
     unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
     for the known samples, and their true ones.
-    Raises ValueError for NaN, lengths that differ and negative ids.
+    Returns the classes of `of_openauc`. Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
     unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown", narrow=True)
@@ -248,10 +244,11 @@ def known_unknown_state(
     known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
     check_not_negative(predicted, "close_set_pred_class")
     check_not_negative(labels, "close_set_labels")
-    xp = array_namespace(known, unknown, predicted, labels)
+    xp = array_namespace(unknown, predicted, labels)
+    wrong = xp.astype(predicted != labels, xp.int8)
     return {
-        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
-        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "predicted": xp.concat([wrong, xp.zeros_like(unknown, dtype=xp.int8)]),
+        "classes": xp.concat([xp.zeros_like(wrong), xp.full_like(unknown, -1, dtype=xp.int8)]),
         "scores": scores,
         "predictions_width": np.asarray(0),
     }

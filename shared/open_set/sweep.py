@@ -210,8 +210,11 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:
         check_ids(predicted, classes, num_classes)
+        xp = array_namespace(classes)
         totals = sum(
-            count_ids(classes[block] + 1, num_classes + 1, None if counts is None else counts[block])[1:]
+            count_ids(
+                xp.clip(classes[block], -1, None) + 1, num_classes + 1, None if counts is None else counts[block]
+            )[1:]
             for block in blocks_of(classes)
         )
         return outcomes_of(predicted, predicted == classes, num_classes), totals
@@ -225,7 +228,7 @@ def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts:
 
 
 def check_ids(predicted: Array, classes: Array, num_classes: int) -> None:
-    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones, −1 for unknown, of at least C."""
+    """Raise ValueError for predicted ids, int64, outside [0, C) and for true ones of at least C."""
     if not are_ids_below(predicted, num_classes):
         check_class_ids(predicted, "predicted", num_classes)
         check_not_negative(predicted, "predicted")
@@ -240,8 +243,8 @@ def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> 
     """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
     for i in range(len(predicted)):
         ours, theirs = predicted[i], classes[i]
-        if not (0 <= ours < len(totals) - 1 and -1 <= theirs < len(totals) - 1):
+        if not (0 <= ours < len(totals) - 1 and theirs < len(totals) - 1):
             return False
         outcomes[i] = 2 * ours + (ours == theirs)
-        totals[theirs + 1] += 1
+        totals[max(theirs, -1) + 1] += 1
     return True

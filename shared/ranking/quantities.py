@@ -58,21 +58,17 @@ def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity])
     """
     rows = positives.scores.shape[0] + negatives.scores.shape[0]
     threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
-    if threads == 1:
-        columns = _parts_of_runs(positives, negatives, wanted)
-    else:
-        pieces = [
-            partial(_parts_of_runs, positives, negatives, wanted, each) for each in segments(positives, 4 * threads)
-        ]
-        columns = [[*chain(*column)] for column in zip(*in_threads(pieces, threads))]
+    within = [None] if threads == 1 else segments(positives, 4 * threads)
+    pieces = [partial(_parts_of_runs, positives, negatives, wanted, each) for each in within]
+    columns = zip(*in_threads(pieces, threads))
     values = {}
     for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value(column, positives.total, negatives.total)
+        values[name] = quantity.value([*chain(*column)], positives.total, negatives.total)
     return values
 
 
 def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None = None
+    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None
 ) -> list[list[Any]]:
     """The parts of each quantity, one of each run."""
     columns: list[list[Any]] = [[] for _ in wanted]

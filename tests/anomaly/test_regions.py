@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import AnomalySuite, aupro
+from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly.regions import by_components, split_map
 from tests.examples import many, seeds
 
@@ -113,17 +113,3 @@ def test_a_stack_on_a_device_has_the_regions_of_its_maps(seed: int) -> None:
     assert scores.ravel()[places[order]].tolist() == np.concatenate(anomalous).tolist()
     assert sizes.tolist() == np.concatenate(expected).tolist()
     assert maps.tolist() == [i for i, own in enumerate(expected) for _ in own]
-
-
-@many
-@given(seed=seeds)
-def test_areas_are_the_same_for_blocks_of_any_size(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 7, rng.integers(1, 6))
-    scores, normal = (rng.integers(0, 9, n) / 8 for n in (sizes.sum(), 20))
-    limits = (0.05, 0.3, 1.0)
-    whole = aupro(scores, sizes, normal, limits)
-    for pixels in (1, 2, 5, int(sizes.sum())):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("openworld_metrics.anomaly.aupro._PIXELS", pixels)
-            assert aupro(scores, sizes, normal, limits) == whole
