@@ -2434,23 +2434,22 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    table = _joined(images, width)
-    if table is None:
+    try:
+        table, counts = _joined(images, width)
+    except (TypeError, ValueError):  # not all are arrays of float64 with so many columns, as they nearly always are
         images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-        table = np.concatenate([np.zeros((0, width)), *images])
-    counts = np.asarray([*map(len, images)], dtype=np.int64)
+        table, counts = _joined(images, width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
 
-def _joined(images: list[Any], width: int) -> np.ndarray | None:
-    """One table of all images, if each is an array of float64 with so many columns, as nearly always; else None."""
+def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """One table of all images, and the number of each image's rows. Columns are contiguous, since work is by column."""
     if {*map(type, images)} - {np.ndarray}:
-        return None
-    try:
-        return np.concatenate([np.zeros((0, width)), *images], dtype=np.float64, casting="no")
-    except (TypeError, ValueError):  # of another type or shape
-        return None
+        raise TypeError
+    counts = np.asarray([*map(len, images)], dtype=np.int64)
+    table = np.empty((width, counts.sum())).T
+    return np.concatenate([table[:0], *images], out=table, casting="no"), counts
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -2505,24 +2504,12 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
-def plain_rows(rows: Any, corners: bool) -> bool:
-    """As `_are_plain`, of contiguous rows; corners, whether boxes are given by their corners."""
-    plain, last = True, rows.shape[1] - 1
-    for number in rows.reshape(-1):
-        plain &= abs(number) < MAX_EXACT
-    for i in range(len(rows)):
-        x1, y1 = (rows[i, 0], rows[i, 1]) if corners else (0.0, 0.0)
-        plain &= (rows[i, 2] >= x1) & (rows[i, 3] >= y1) & (rows[i, last] == np.rint(rows[i, last]))
-    return plain
-
-
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
-    loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
     def check(start: int) -> None:
         part = slice(start, start + _ROWS)
-        if not (loop(table[part], box_format == "xyxy") if loop else _are_plain(table[part], box_format)):
+        if not _are_plain(table[part], box_format):
             _check_rows(table, part, counts, name, box_format)
 
     starts = range(0, len(table), _ROWS)
@@ -2930,8 +2917,11 @@ def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshol
     """The pairs of a run of images."""
     own = [each[part] for each in numbers]
     starts = [int(each[: part.start].sum()) for each in numbers]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
-    length = 2 * len(boxes)
+    boxes, others = (
+        tuple(np.ascontiguousarray(table[start : start + int(n.sum()), :4].T))
+        for table, start, n in zip(tables, starts, own)
+    )
+    length = 2 * len(boxes[0])
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(boxes, others, *own, threshold, rows, columns, ious)
@@ -2946,23 +2936,22 @@ def pairs_above(
     """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold."""
     size = box = start = 0
     clear = 0.999 * threshold
-    objects = np.empty((5, np.max(num_others) if num_others.size else 0))  # corners and areas of those of an image
+    left, top, right, bottom = others
+    area_of = (right - left) * (bottom - top)
     for image in range(len(num_boxes)):
         number = num_others[image]
-        for j in range(number):
-            u1, v1, u2, v2 = others[start + j, 0], others[start + j, 1], others[start + j, 2], others[start + j, 3]
-            objects[0, j], objects[1, j], objects[2, j], objects[3, j] = u1, v1, u2, v2
-            objects[4, j] = (u2 - u1) * (v2 - v1)
+        part = slice(start, start + number)
+        u1, v1, u2, v2, areas = left[part], top[part], right[part], bottom[part], area_of[part]
         for i in range(box, box + num_boxes[image]):
-            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            x1, y1, x2, y2 = boxes[0][i], boxes[1][i], boxes[2][i], boxes[3][i]
             area = (x2 - x1) * (y2 - y1)
             near = 0
             for listing in range(2):
                 for j in range(number):
-                    width = max(min(x2, objects[2, j]) - max(x1, objects[0, j]), 0.0)
-                    height = max(min(y2, objects[3, j]) - max(y1, objects[1, j]), 0.0)
+                    width = max(min(x2, u2[j]) - max(x1, u1[j]), 0.0)
+                    height = max(min(y2, v2[j]) - max(y1, v1[j]), 0.0)
                     intersection = width * height
-                    union = area + objects[4, j] - intersection
+                    union = area + areas[j] - intersection
                     if not listing:
                         near += intersection >= clear * union
                     elif intersection >= clear * union and union > 0:
