@@ -196,7 +196,7 @@ class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
     pairs: Pairs  # with their IoU in float64
-    images: np.ndarray  # (n,) the image of each prediction
+    ends: np.ndarray  # (N,) the row after the predictions of each image
     error: float  # a bound on the error of their IoUs
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -229,7 +229,7 @@ class Overlaps(NamedTuple):
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
-        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
+        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.ends, self.error, *self.corners))
 
 
 def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
@@ -255,7 +255,7 @@ def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, C
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
+    return Overlaps(pairs, np.cumsum(numbers[0]), error, corners)
 
 
 def _pairs_of_lost(
@@ -279,7 +279,7 @@ def _pairs_of_lost(
     return rows, columns
 
 
-def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+def _exact_ranks(pairs: Pairs, ends: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
@@ -290,8 +290,9 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
+    image = np.searchsorted(ends, pairs.rows[some], side="right")
+    some, image = (column[np.lexsort((ranks[some], image))] for column in (some, image))
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]

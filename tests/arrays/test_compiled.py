@@ -272,16 +272,19 @@ def test_curve_points(way: Callable[..., Any], seed: int) -> None:
     for size in (0, 1, 12):
         confidence = np.sort(rng.integers(0, 6, size) / 8)
         tags, counts = (
-            (8 * rng.integers(0, 4, size) + rng.integers(0, 8, size)).astype(np.uint32),
+            (256 * rng.integers(0, 4, size) + 16 * rng.integers(0, 3, size) + rng.integers(0, 16, size)).astype(
+                np.uint32
+            ),
             rng.integers(0, 2, 4),
         )
-        points = np.empty((3, size + 2), np.int64)
-        number = way(curves.curve_points)(confidence, tags, counts, points)
-        points = points[:, :number]
-        assert points.tolist() == [each.tolist() for each in curves.RankedClass(confidence, tags).curve(counts)]
+        points, corrected = np.empty((3, size + 2), np.int64), int(rng.integers(-1, 3))
+        number = way(curves.curve_points)(confidence, tags, counts, corrected, points)
+        points, ranked = points[:, :number], curves.RankedClass(confidence, tags)
+        assert points.tolist() == [each.tolist() for each in ranked.curve(counts, corrected)]
         flags = [tags & 1, tags >> 1 & 1, tags >> 2 & 1]
-        occurring = sorted(set(confidence[counts[tags >> 3] > 0].tolist()), reverse=True)
-        sums = [[int((flag * counts[tags >> 3])[confidence >= c].sum()) for flag in flags] for c in occurring]
+        occurs = counts[tags >> 8] * ((tags >> 3 & 1 == 1) ^ (tags >> 4 & 15 == corrected))
+        occurring = sorted(set(confidence[occurs > 0].tolist()), reverse=True)
+        sums = [[int((flag * occurs)[confidence >= c].sum()) for flag in flags] for c in occurring]
         rising = [k for k, (tp, *_) in enumerate(sums) if k == 0 or tp > sums[k - 1][0]]
         assert points.T.tolist() == [sums[k] for k in sorted({*rising, *range(len(sums))[-1:]})]
 
