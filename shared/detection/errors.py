@@ -203,13 +203,13 @@ class Errors:
             **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
         finding = self.taking[boxes.object_label[self.about[self.taking]] == boxes.unknown_id]
-        self._found = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
+        self._gained_by_image = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
 
     def recalls(self, totals: Mapping[str, int], counts: np.ndarray) -> dict[str, float]:
         """U-Recall after each error is corrected, from the totals before."""
         tp, total = totals["TP_unknown"], totals["total_unknown"]
         missed = int(counts @ self.by_image["unknown objects missed"])
-        after = {kind: ratio(tp + more, total) for kind, more in in_total(self._found, counts).items()}
+        after = {kind: ratio(tp + more, total) for kind, more in in_total(self._gained_by_image, counts).items()}
         return {**after, MISSED: ratio(tp, total - missed)}
 
     def rates(self, counts: np.ndarray) -> Results:
