@@ -2421,23 +2421,22 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    table = _joined(images, width)
-    if table is None:
+    try:
+        table, counts = _joined(images, width)
+    except (TypeError, ValueError):  # not all are arrays of float64 with so many columns, as they nearly always are
         images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-        table = np.concatenate([np.zeros((0, width)), *images])
-    counts = np.asarray([*map(len, images)], dtype=np.int64)
+        table, counts = _joined(images, width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
 
-def _joined(images: list[Any], width: int) -> np.ndarray | None:
-    """One table of all images, if each is an array of float64 with so many columns, as nearly always; else None."""
+def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """One table of all images, and the number of each image's rows. Columns are contiguous, since work is by column."""
     if {*map(type, images)} - {np.ndarray}:
-        return None
-    try:
-        return np.concatenate([np.zeros((0, width)), *images], dtype=np.float64, casting="no")
-    except (TypeError, ValueError):  # of another type or shape
-        return None
+        raise TypeError
+    counts = np.asarray([*map(len, images)], dtype=np.int64)
+    table = np.empty((width, counts.sum())).T
+    return np.concatenate([table[:0], *images], out=table, casting="no"), counts
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -2492,24 +2491,12 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
-def plain_rows(rows: Any, corners: bool) -> bool:
-    """As `_are_plain`, of contiguous rows; corners, whether boxes are given by their corners."""
-    plain, last = True, rows.shape[1] - 1
-    for number in rows.reshape(-1):
-        plain &= abs(number) < MAX_EXACT
-    for i in range(len(rows)):
-        x1, y1 = (rows[i, 0], rows[i, 1]) if corners else (0.0, 0.0)
-        plain &= (rows[i, 2] >= x1) & (rows[i, 3] >= y1) & (rows[i, last] == np.rint(rows[i, last]))
-    return plain
-
-
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
-    loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
     def check(start: int) -> None:
         part = slice(start, start + _ROWS)
-        if not (loop(table[part], box_format == "xyxy") if loop else _are_plain(table[part], box_format)):
+        if not _are_plain(table[part], box_format):
             _check_rows(table, part, counts, name, box_format)
 
     starts = range(0, len(table), _ROWS)
@@ -2910,8 +2897,11 @@ def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshol
     """The pairs of a run of images."""
     own = [each[part] for each in numbers]
     starts = [int(each[: part.start].sum()) for each in numbers]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
-    length = 2 * len(boxes)
+    boxes, others = (
+        tuple(np.ascontiguousarray(table[start : start + int(n.sum()), :4].T))
+        for table, start, n in zip(tables, starts, own)
+    )
+    length = 2 * len(boxes[0])
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(boxes, others, *own, threshold, rows, columns, ious)
@@ -2926,23 +2916,22 @@ def pairs_above(
     """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold."""
     size = box = start = 0
     clear = 0.999 * threshold
-    objects = np.empty((5, np.max(num_others) if num_others.size else 0))  # corners and areas of those of an image
+    left, top, right, bottom = others
+    area_of = (right - left) * (bottom - top)
     for image in range(len(num_boxes)):
         number = num_others[image]
-        for j in range(number):
-            u1, v1, u2, v2 = others[start + j, 0], others[start + j, 1], others[start + j, 2], others[start + j, 3]
-            objects[0, j], objects[1, j], objects[2, j], objects[3, j] = u1, v1, u2, v2
-            objects[4, j] = (u2 - u1) * (v2 - v1)
+        part = slice(start, start + number)
+        u1, v1, u2, v2, areas = left[part], top[part], right[part], bottom[part], area_of[part]
         for i in range(box, box + num_boxes[image]):
-            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            x1, y1, x2, y2 = boxes[0][i], boxes[1][i], boxes[2][i], boxes[3][i]
             area = (x2 - x1) * (y2 - y1)
             near = 0
             for listing in range(2):
                 for j in range(number):
-                    width = max(min(x2, objects[2, j]) - max(x1, objects[0, j]), 0.0)
-                    height = max(min(y2, objects[3, j]) - max(y1, objects[1, j]), 0.0)
+                    width = max(min(x2, u2[j]) - max(x1, u1[j]), 0.0)
+                    height = max(min(y2, v2[j]) - max(y1, v1[j]), 0.0)
                     intersection = width * height
-                    union = area + objects[4, j] - intersection
+                    union = area + areas[j] - intersection
                     if not listing:
                         near += intersection >= clear * union
                     elif intersection >= clear * union and union > 0:
@@ -2993,7 +2982,7 @@ class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
     pairs: Pairs  # with their IoU in float64
-    images: np.ndarray  # (n,) the image of each prediction
+    ends: np.ndarray  # (N,) the row after the predictions of each image
     error: float  # a bound on the error of their IoUs
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -3023,7 +3012,7 @@ class Overlaps(NamedTuple):
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
-        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
+        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.ends, self.error, *self.corners))
 
 
 def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
@@ -3045,7 +3034,7 @@ def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, C
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
+    return Overlaps(pairs, np.cumsum(numbers[0]), error, corners)
 
 
 def _pairs_of_lost(
@@ -3069,7 +3058,7 @@ def _pairs_of_lost(
     return rows, columns
 
 
-def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+def _exact_ranks(pairs: Pairs, ends: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
@@ -3080,8 +3069,9 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
+    image = np.searchsorted(ends, pairs.rows[some], side="right")
+    some, image = (column[np.lexsort((ranks[some], image))] for column in (some, image))
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]
@@ -3123,7 +3113,6 @@ COUNTED = range(Outcome.BACKGROUND)
 IS_RIGHT = np.isin(np.arange(len(Outcome)), (Outcome.TP_KNOWN, Outcome.TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(Outcome)), (Outcome.FP_KNOWN, Outcome.FP_UNKNOWN, Outcome.BACKGROUND))
 _FEW = 1 << 10  # ids of classes
-NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
 
@@ -3166,18 +3155,6 @@ class Outcomes(NamedTuple):
     boxes: SelectedBoxes  # those that take part
     outcome: np.ndarray  # (n,) int8, places in `Outcome`
     matched: np.ndarray  # (n,) the row of the object that it takes, or −1
-
-
-def corrected(
-    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
-) -> Outcomes:
-    """The outcomes after errors are corrected."""
-    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
-    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
-    outcome[going] = Outcome.LEFT_OUT
-    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
-    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
-    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -3258,7 +3235,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
+        return rows.take(labels.astype(np.int64) - lowest)
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
@@ -3299,16 +3276,6 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def unknown_by_image(outcomes: Outcomes) -> CountColumns:
-    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
-    boxes, size = outcomes.boxes, len(outcomes.boxes.num_predictions)
-    counted = (boxes.object_label == boxes.unknown_id) & ~boxes.ignored
-    return {
-        "TP_unknown": np.bincount(boxes.image[outcomes.outcome == Outcome.TP_UNKNOWN], minlength=size),
-        "total_unknown": np.bincount(boxes.object_image[counted], minlength=size),
-    }
-
-
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
     """Sums over the images, weighted by their counts."""
     return {name: int(counts @ column) for name, column in by_image.items()}
@@ -3327,9 +3294,9 @@ class ClassObjects(NamedTuple):
     size: int
 
     @classmethod
-    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
-        """Count the objects of the boxes."""
-        counted = ~boxes.ignored
+    def of(cls, boxes: SelectedBoxes, left_out: np.ndarray) -> ClassObjects:
+        """The objects of the boxes without some of them, such as the ignored ones."""
+        counted = ~left_out
         return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
 
     def number(self, counts: np.ndarray) -> np.ndarray:
@@ -3344,7 +3311,7 @@ def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[Outcome.TP_KNOWN] + table[Outcome.TP_UNKNOWN], table[Outcome.FP_KNOWN] + table[Outcome.FP_UNKNOWN]
-    objects = ClassObjects.of(boxes).number(boxes.counts)
+    objects = ClassObjects.of(boxes, boxes.ignored).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
         "class": [*boxes.classes],
@@ -3473,13 +3440,12 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), Outcome.FP_KNOWN, np.int8)
-    outcome[says_unknown] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    of_class = np.full(len(boxes.classes), Outcome.FP_KNOWN, np.int8)
+    of_class[-1] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    outcome = of_class.take(boxes.rows)
     outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
+    rows, label, called = pairs_matched.rows, boxes.label[pairs_matched.rows], boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label == called, label == boxes.unknown_id
     outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
     outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
@@ -3499,7 +3465,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 
     of_class = np.where(np.isin(boxes.classes, boxes.known), Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
     of_class[-1] = Outcome.FP_UNKNOWN
-    outcome = of_class[boxes.rows]
+    outcome = of_class.take(boxes.rows)
     says_unknown = outcome[taking.rows] == Outcome.FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = Outcome.ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
@@ -3578,18 +3544,242 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
     return take_free(pairs.take(rank_pairs(pairs, boxes.tables, keys)), boxes.tables)
 
 
+# ---- detection/errors.py ---------------------------------------------------------------------------------------------
+# Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
+
+NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
+FALSE_POSITIVES = (
+    "badly placed",
+    "known called another known",
+    "known called unknown",
+    "unknown called known",
+    "duplicate",
+    "background called known",
+    "background called unknown",
+    "both, known called another known",
+    "both, known called unknown",
+    "both, unknown called known",
+)
+# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
+_KIND_ON_BACKGROUND = np.full(len(Outcome), -1, np.int8)  # by the outcome; −1 unless it is wrong
+_KIND_ON_BACKGROUND[Outcome.FP_KNOWN] = BACKGROUND_CALLED
+_KIND_ON_BACKGROUND[[Outcome.FP_UNKNOWN, Outcome.BACKGROUND]] = BACKGROUND_CALLED + 1
+FATES = (
+    ("known", "found"),
+    ("known", "called another known"),
+    ("known", "called unknown"),
+    ("known", "badly placed"),
+    ("known", "both"),
+    ("known", "missed"),
+    ("unknown", "found"),
+    ("unknown", "called known"),
+    ("unknown", "badly placed"),
+    ("unknown", "both"),
+    ("unknown", "missed"),
+)
+_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
+_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+
+
+class FalseOverlaps(NamedTuple):
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
+
+    pairs: Pairs  # ranked by their IoU
+    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
+    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
+    above: np.ndarray  # whether it is more than 1/10
+
+    def take(self, which: np.ndarray) -> FalseOverlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
+
+
+def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = outcomes.boxes, overlaps.pairs
+    overlaps = overlaps.take(IS_WRONG[outcomes.outcome[pairs.rows]] & ~boxes.ignored[pairs.columns])
+    nearby, _ = overlaps.compared(NEARBY)
+    if (nearby < 0).any():
+        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
+    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
+    pairs = overlaps.ranked()
+    same = boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns]
+    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
+
+
+def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1."""
+    boxes = outcomes.boxes
+    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
+    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
+    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+    kind = _KIND_ON_BACKGROUND.take(outcomes.outcome)
+    about = np.full(len(kind), -1)
+    # the first kind that applies is set last
+    for best, which, kinds in (
+        (other, other.above, BOTH + sides),
+        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (other, other.reached, MISNAMED + sides),
+        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+    ):
+        rows = best.pairs.rows[which]
+        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
+    return kind, about
+
+
+def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
+    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
+    boxes, pairs = outcomes.boxes, near.pairs
+    return near.take(first_pairs(pairs, places, pairs.rows, boxes.tables, [-pairs.ranks]))
+
+
+def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The fate of each object, and the class that it was called; −1 for ignored objects."""
+    boxes, pairs = outcomes.boxes, near.pairs
+    fate = np.full(len(boxes.references), _MISSED)
+    fate[pairs.columns[~near.same]] = _BOTH
+    fate[pairs.columns[near.same]] = _BADLY_PLACED
+    naming = pairs.take(near.reached & ~near.same)
+    fate[naming.columns] = _MISNAMED
+    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
+
+    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
+    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.tables, keys))
+    called = boxes.object_rows.copy()
+    called[naming.columns] = boxes.rows[naming.rows]
+    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
+
+    unknown = len(boxes.classes) - 1
+    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
+    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
+    place[boxes.ignored] = -1
+    return place, called
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates` and `kinds_of_false_positives`."""
+
+    def __init__(self, outcomes: Outcomes, overlaps: Overlaps) -> None:
+        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        near = false_overlaps(outcomes, overlaps)
+        self._boxes, size = boxes, len(boxes.num_predictions)
+        self.fates, self.called = object_fates(outcomes, near)
+        self.kinds, self.about = kinds_of_false_positives(outcomes, near)
+        self.taking = taking_of(outcomes, self.kinds, self.about)
+        self.missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+        }
+        finding = self.taking[boxes.object_label[self.about[self.taking]] == boxes.unknown_id]
+        self._gained_by_image = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
+
+    def recalls(self, totals: Mapping[str, int], counts: np.ndarray) -> dict[str, float]:
+        """U-Recall after each error is corrected, from the totals before."""
+        tp, total = totals["TP_unknown"], totals["total_unknown"]
+        missed = int(counts @ self.by_image["unknown objects missed"])
+        after = {kind: ratio(tp + more, total) for kind, more in in_total(self._gained_by_image, counts).items()}
+        return {**after, MISSED: ratio(tp, total - missed)}
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
+        return {
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
+        }
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
+        return {
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
+        }
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Fates of the objects of each class, and the number of unknown objects called the class."""
+        boxes = self._boxes
+        weights = boxes.counts[boxes.object_image]
+
+        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
+
+
+def taking_of(outcomes: Outcomes, kinds: np.ndarray, about: np.ndarray) -> np.ndarray:
+    """The rows of the false positives that become true positives if their kind is corrected."""
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    rows = np.flatnonzero((kinds >= 0) & (kinds < DUPLICATE))
+    rows = rows[~is_matched[about[rows]]]
+    groups = about[rows] * DUPLICATE + kinds[rows]
+    surest = lowest_of_each(np.arange(len(rows)), groups, [-outcomes.boxes.confidence[rows]])
+    taking = np.full(len(is_matched) * DUPLICATE, -1)
+    taking[groups[surest]] = rows[surest]  # any of equally confident ones, which come to the same
+    return taking[taking >= 0]
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """The number of each image's entries with each place, by the place's name; −1 is no place."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate."""
+    return f"fate({side}, {fate})"
+
+
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------
 # Average precision: precision-recall curves of classes, with images weighted by their counts, and areas under them.
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+# a tag is the image of a prediction, the kind of its error in four bits, and flags
+_RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
-_FLAG_BITS = 3
-_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(Outcome), np.uint32)
-_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] = _WRONG
+_FLAG_BITS, _IMAGE_FROM = 4, 8
+_KIND = 15  # its bits; as a kind, none
+_IMAGES_IN_32_BITS = 1 << (32 - _IMAGE_FROM)
+_FLAGS_OF_OUTCOME = np.full(len(Outcome), _IS_HERE, np.uint32)
+_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] |= _RIGHT
+_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] |= _WRONG
+NO_ERRORS, _PLACE_OF_MISSED = -1, len(FALSE_POSITIVES)  # as a kind of errors that are corrected
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
@@ -3647,22 +3837,26 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedClass:
-    """The predictions of a class."""
+    """The predictions of a class, and the true positives that correcting a kind of errors would add."""
 
     confidence: np.ndarray  # (n,) of each, ascending
-    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
+    # (n,) unsigned: image of each, kind of error, and flags: whether it is a TP, a FP, on an unknown object,
+    # here; correcting a kind takes away its predictions that are here, and brings those that are not
+    tags: np.ndarray
 
     @cached_property
     def _num_right(self) -> int:
         return int(np.count_nonzero(self.tags & _RIGHT))
 
-    def curve(self, counts: np.ndarray) -> Curve:
-        """The curve where each image occurs `counts` times."""
+    def curve(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> Curve:
+        """The curve where each image occurs `counts` times and a kind of errors is corrected."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
             points = np.empty((3, self._num_right + 2), np.int64)
-            return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
-        tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
+            return Curve(*points[:, : loop(self.confidence, self.tags, counts, corrected, points)])
+        tags = self.tags
+        is_here = (tags & _IS_HERE != 0) != (tags >> _FLAG_BITS & _KIND == corrected)
+        number = counts[tags >> _IMAGE_FROM] * is_here
         occurring = np.flatnonzero(number)
         some = np.concatenate([np.flatnonzero(number * (tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
@@ -3671,18 +3865,20 @@ class RankedClass:
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
-        sides = (self.confidence[self.tags & flag != 0] for flag in (_RIGHT, _WRONG))
+        kinds = (_RIGHT | _IS_HERE, _WRONG | _IS_HERE)
+        sides = (self.confidence[self.tags & kind == kind] for kind in kinds)
         tp, fp = (len(side) - np.searchsorted(side, thresholds) for side in sides)
         return tp, fp
 
 
-def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
+def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
     """Fill `points` with those of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
-        count = counts[tag >> _FLAG_BITS]
+        is_here = ((tag & _IS_HERE) > 0) != ((tag >> _FLAG_BITS & _KIND) == corrected)
+        count = counts[tag >> _IMAGE_FROM] * is_here
         right += count if tag & _RIGHT else 0
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
@@ -3701,25 +3897,40 @@ class RankedClasses:
     outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
     ranked: list[RankedClass]  # the predictions of each class
     objects: ClassObjects  # those that count
+    not_missed: ClassObjects  # those that count after "missed" is corrected
     average_precision: AveragePrecision  # computed for each class
 
     @classmethod
-    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
+    def of(
+        cls,
+        outcomes: Outcomes,
+        on_unknown: np.ndarray,
+        average_precision: AveragePrecision,
+        errors: Errors | None = None,
+    ) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
         boxes = outcomes.boxes
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
-        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+        tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
-        by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
-        return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
+        confidence, rows, missed = boxes.confidence, boxes.rows, boxes.ignored
+        if errors is not None:
+            tags |= (errors.kinds & _KIND).astype(tags.dtype) << _FLAG_BITS
+            taking, missed = errors.taking, missed | errors.missed
+            tags = np.append(tags, tags[taking] >> _FLAG_BITS << _FLAG_BITS | _RIGHT)
+            confidence = np.append(confidence, confidence[taking])
+            rows = np.append(rows, boxes.object_rows[errors.about[taking]])
+        ranked = [RankedClass(*each) for each in sorted_by_kind_with(confidence, rows, len(boxes.classes), tags)]
+        objects, not_missed = (ClassObjects.of(boxes, left_out) for left_out in (boxes.ignored, missed))
+        return cls(outcomes, ranked, objects, not_missed, average_precision)
 
-    def where(self, counts: np.ndarray) -> CountedClasses:
-        """Count the classes where each image occurs `counts` times."""
-        objects = self.objects.number(counts).tolist()
+    def where(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> CountedClasses:
+        """Count the classes where each image occurs `counts` times, after one of the errors is corrected, if any."""
+        objects = (self.not_missed if corrected == _PLACE_OF_MISSED else self.objects).number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
-            curve = ranked.curve(counts)
+            curve = ranked.curve(counts, corrected)
             return curve, self.average_precision(curve.tp, curve.fp, number)
 
         classes, work = [*zip(self.ranked, objects)], [len(each.tags) for each in self.ranked]
@@ -3786,10 +3997,10 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 class OwDln:
     """Images with boxes matched one to one, whatever their classes."""
 
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = one_to_one_outcomes(boxes, pairs)
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
+        self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
         self.by_image = counts_by_image(self.outcomes)  # of one of each
-        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
+        self.errors = Errors(self.outcomes, overlaps) if boxes.rules.errors else None
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
@@ -3798,14 +4009,9 @@ class OwDln:
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, columns in self._corrections.items():
-            after = ratio(*in_total(columns, counts).values())
+        for error, after in self.errors.recalls(totals, counts).items() if self.errors is not None else ():
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
-
-    def correct(self, error: str, outcomes: Outcomes) -> None:
-        """Add to the results the gain of U-Recall from correcting an error."""
-        self._corrections[error] = unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -3845,8 +4051,8 @@ TENTHS = range(1, 10)  # recalls of WI(OWOD)
 class Owod:
     """Images with boxes matched as in Pascal VOC."""
 
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        rules = boxes.rules
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
+        rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)
         self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
@@ -3855,7 +4061,9 @@ class Owod:
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[rules.average_precision])
+        self.errors = Errors(self.outcomes, overlaps) if rules.errors else None
+        average_precision = AVERAGE_PRECISIONS[rules.average_precision]
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, average_precision, self.errors)
         known = {row: label for row, label in enumerate(boxes.classes) if label in boxes.known}
         self._groups = {"mAP": [*known]}  # the rows of the classes over which each mAP is a mean
         if rules.previously_known is not None:
@@ -3864,7 +4072,6 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -3881,15 +4088,15 @@ class Owod:
             "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
-        for error, (corrected, columns) in self._corrections.items():
-            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
-            for name, value in after.items():
+        recalls = self.errors.recalls(totals, counts) if self.errors is not None else {}
+        for place, (error, recall) in enumerate(recalls.items()):
+            for name, value in self._unknown_and_map(self._classes.where(counts, place), recall).items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
-    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+    def _unknown_and_map(self, classes: CountedClasses, recall: float) -> dict[str, float]:
         return {
-            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-Recall": recall,
             "U-AP": ratio(*classes.aps[-1]),
             "mAP": classes.mean_ap(self._groups["mAP"]),
         }
@@ -3899,18 +4106,13 @@ class Owod:
         right, predicted = classes.predicted()
         known, *groups = self._groups.items()
         return {
-            **self._unknown_and_map(classes, totals),
+            **self._unknown_and_map(classes, ratio(tp, totals["total_unknown"])),
             **{name: classes.mean_ap(rows) for name, rows in groups},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
             "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
-
-    def correct(self, error: str, outcomes: Outcomes) -> None:
-        """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
-        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
@@ -4032,223 +4234,6 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
         below = (closed_tp + closed_fp) * all_tp
         impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
     return impacts
-
-
-# ---- detection/errors.py ---------------------------------------------------------------------------------------------
-# Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
-
-NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
-FALSE_POSITIVES = (
-    "badly placed",
-    "known called another known",
-    "known called unknown",
-    "unknown called known",
-    "duplicate",
-    "background called known",
-    "background called unknown",
-    "both, known called another known",
-    "both, known called unknown",
-    "both, unknown called known",
-)
-# the first place of each; kinds before DUPLICATE concern an object that the prediction should have taken
-BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7
-_KIND_ON_BACKGROUND = np.full(len(Outcome), -1, np.int8)  # by the outcome; −1 unless it is wrong
-_KIND_ON_BACKGROUND[Outcome.FP_KNOWN] = BACKGROUND_CALLED
-_KIND_ON_BACKGROUND[[Outcome.FP_UNKNOWN, Outcome.BACKGROUND]] = BACKGROUND_CALLED + 1
-FATES = (
-    ("known", "found"),
-    ("known", "called another known"),
-    ("known", "called unknown"),
-    ("known", "badly placed"),
-    ("known", "both"),
-    ("known", "missed"),
-    ("unknown", "found"),
-    ("unknown", "called known"),
-    ("unknown", "badly placed"),
-    ("unknown", "both"),
-    ("unknown", "missed"),
-)
-_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
-_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
-MISSED = "missed"  # the error of objects that nothing was predicted on
-_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
-_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
-_MEASURES = ("mAP", "U-AP", "U-Recall")
-
-
-class FalseOverlaps(NamedTuple):
-    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10."""
-
-    pairs: Pairs  # ranked by their IoU
-    same: np.ndarray  # whether the prediction says the object's class; all unknown objects are of one
-    reached: np.ndarray  # whether the IoU reaches the threshold of the rules
-    above: np.ndarray  # whether it is more than 1/10
-
-    def take(self, which: np.ndarray) -> FalseOverlaps:
-        """Some of the pairs, by a mask or by their places."""
-        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
-
-
-def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
-    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
-    boxes, pairs = outcomes.boxes, overlaps.pairs
-    overlaps = overlaps.take(IS_WRONG[outcomes.outcome][pairs.rows] & ~boxes.ignored[pairs.columns])
-    nearby, _ = overlaps.compared(NEARBY)
-    if (nearby < 0).any():
-        overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
-    reached, _ = overlaps.compared(boxes.rules.iou_threshold)
-    pairs = overlaps.ranked()
-    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
-    return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
-
-
-def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1."""
-    boxes = outcomes.boxes
-    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
-    says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
-    is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
-    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
-    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
-    about = np.full(len(kind), -1)
-    # the first kind that applies is set last
-    for best, which, kinds in (
-        (other, other.above, BOTH + sides),
-        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
-        (other, other.reached, MISNAMED + sides),
-        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
-    ):
-        rows = best.pairs.rows[which]
-        kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
-    return kind, about
-
-
-def _best(outcomes: Outcomes, near: FalseOverlaps, places: np.ndarray) -> FalseOverlaps:
-    """Keep of some pairs each prediction's pair with the object that it overlaps most."""
-    boxes, pairs = outcomes.boxes, near.pairs
-    return near.take(first_pairs(pairs, places, pairs.rows, boxes.tables, [-pairs.ranks]))
-
-
-def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The fate of each object, and the class that it was called; −1 for ignored objects."""
-    boxes, pairs = outcomes.boxes, near.pairs
-    fate = np.full(len(boxes.references), _MISSED)
-    fate[pairs.columns[~near.same]] = _BOTH
-    fate[pairs.columns[near.same]] = _BADLY_PLACED
-    naming = pairs.take(near.reached & ~near.same)
-    fate[naming.columns] = _MISNAMED
-    fate[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = _FOUND
-
-    keys, places = [-naming.ranks, -boxes.confidence[naming.rows]], np.arange(len(naming.rows))
-    naming = naming.take(first_pairs(naming, places, naming.columns, boxes.tables, keys))
-    called = boxes.object_rows.copy()
-    called[naming.columns] = boxes.rows[naming.rows]
-    called[fate != _MISNAMED] = boxes.object_rows[fate != _MISNAMED]
-
-    unknown = len(boxes.classes) - 1
-    is_unknown, called_unknown = boxes.object_rows == unknown, called == unknown
-    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
-    place[boxes.ignored] = -1
-    return place, called
-
-
-class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `corrected`."""
-
-    def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
-        outcomes = matched.outcomes
-        boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
-        if threshold < NEARBY:
-            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
-        near = false_overlaps(outcomes, overlaps)
-        self._matched, size = matched, len(boxes.num_predictions)
-        self.fates, self.called = object_fates(outcomes, near)
-        self.kinds, self.about = kinds_of_false_positives(outcomes, near)
-        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
-        self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
-        }
-        ranked = np.argsort(self.kinds, kind="stable")
-        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = np.zeros(len(boxes.references), dtype=bool)
-        is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            taking = taking_of(boxes, is_matched, going, self.about) if place < DUPLICATE else NO_ROWS
-            matched.correct(kind, corrected(outcomes, going, taking, self.about[taking], NO_ROWS))
-        matched.correct(MISSED, corrected(outcomes, NO_ROWS, NO_ROWS, NO_ROWS, np.flatnonzero(is_missed)))
-
-    def rates(self, counts: np.ndarray) -> Results:
-        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
-        totals = in_total(self.by_image, counts)
-        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
-        return {
-            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
-            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
-        }
-
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
-        gains = {
-            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
-            for measure in _MEASURES
-            if gain(MISSED, measure) in results
-        }
-        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
-        return {
-            "fates": {
-                "objects": [side for side, _ in FATES],
-                "fate": [fate for _, fate in FATES],
-                "count": [totals[column] for column in _FATE_COLUMNS],
-                "share": [results[share_of(*fate)].value for fate in FATES],
-            },
-            "errors": {
-                "error": [*FALSE_POSITIVES, MISSED],
-                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
-                **gains,
-            },
-        }
-
-    def table_by_class(self) -> dict[str, list[Any]]:
-        """Fates of the objects of each class, and the number of unknown objects called the class."""
-        boxes = self._matched.outcomes.boxes
-        weights = boxes.counts[boxes.object_image]
-
-        def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
-            return tally(rows[which], weights[which], len(boxes.classes)).tolist()
-
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
-        by_fate = {fate: number(boxes.object_rows, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
-
-    def table_by_image(self) -> dict[str, list[Any]]:
-        """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
-        return {name: column.tolist() for name, column in rows.items()}
-
-
-def taking_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The rows of the false positives that become true positives of their targets if they are corrected."""
-    taking = going[target[going] >= 0]
-    taking = taking[~is_matched[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
-    taking = taking[surest]
-    taking = taking[np.argsort(target[taking], kind="stable")]
-    return taking[first_of_each(target[taking])]
-
-
-def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
-    """The number of each image's entries with each place, by the place's name; −1 is no place."""
-    width = len(names) + 1
-    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
-    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
-
-
-def share_of(side: str, fate: str) -> str:
-    """The name of the share of known or unknown objects with a fate."""
-    return f"fate({side}, {fate})"
 
 
 # ---- detection/openset_detection.py ----------------------------------------------------------------------------------
@@ -4376,9 +4361,9 @@ class PreparedImages(Prepared):
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
         lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
         overlaps = boxes.overlaps(float(lowest))
-        self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
+        self.matched = PROTOCOLS[metric.protocol](boxes, overlaps)
         self.images = boxes.counts  # how many each stands for
-        self.errors = Errors(self.matched, overlaps) if metric.errors else None
+        self.errors = self.matched.errors
         self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property

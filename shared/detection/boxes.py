@@ -27,7 +27,7 @@ from ..arrays.checks import (
     number_table,
 )
 from ..arrays.exact import sum_and_rest
-from ..arrays.threads import each_in_threads, threads_for, worth_compiling
+from ..arrays.threads import each_in_threads, threads_for
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -228,23 +228,22 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    table = _joined(images, width)
-    if table is None:
+    try:
+        table, counts = _joined(images, width)
+    except (TypeError, ValueError):  # not all are arrays of float64 with so many columns, as they nearly always are
         images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-        table = np.concatenate([np.zeros((0, width)), *images])
-    counts = np.asarray([*map(len, images)], dtype=np.int64)
+        table, counts = _joined(images, width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
 
-def _joined(images: list[Any], width: int) -> np.ndarray | None:
-    """One table of all images, if each is an array of float64 with so many columns, as nearly always; else None."""
+def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """One table of all images, and the number of each image's rows. Columns are contiguous, since work is by column."""
     if {*map(type, images)} - {np.ndarray}:
-        return None
-    try:
-        return np.concatenate([np.zeros((0, width)), *images], dtype=np.float64, casting="no")
-    except (TypeError, ValueError):  # of another type or shape
-        return None
+        raise TypeError
+    counts = np.asarray([*map(len, images)], dtype=np.int64)
+    table = np.empty((width, counts.sum())).T
+    return np.concatenate([table[:0], *images], out=table, casting="no"), counts
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -299,24 +298,12 @@ def _are_plain(rows: np.ndarray, box_format: str) -> bool:
         return bool(ordered and (label == np.rint(label)).all())
 
 
-def plain_rows(rows: Any, corners: bool) -> bool:
-    """As `_are_plain`, of contiguous rows; corners, whether boxes are given by their corners."""
-    plain, last = True, rows.shape[1] - 1
-    for number in rows.reshape(-1):
-        plain &= abs(number) < MAX_EXACT
-    for i in range(len(rows)):
-        x1, y1 = (rows[i, 0], rows[i, 1]) if corners else (0.0, 0.0)
-        plain &= (rows[i, 2] >= x1) & (rows[i, 3] >= y1) & (rows[i, last] == np.rint(rows[i, last]))
-    return plain
-
-
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first part of a table with an invalid row, as `_check_rows` does."""
-    loop = worth_compiling(plain_rows, table.size, table) if table.flags.c_contiguous else None
 
     def check(start: int) -> None:
         part = slice(start, start + _ROWS)
-        if not (loop(table[part], box_format == "xyxy") if loop else _are_plain(table[part], box_format)):
+        if not _are_plain(table[part], box_format):
             _check_rows(table, part, counts, name, box_format)
 
     starts = range(0, len(table), _ROWS)

@@ -18,17 +18,21 @@ from ..arrays.checks import as_int, as_labels, check_lengths
 from ..arrays.exact import RATIO_UNIT, rounded_sum, sum_of_shares
 from ..arrays.sorting import sorted_by_kind_with
 from ..arrays.threads import each_in_threads, threads_for, worth_compiling
+from .errors import FALSE_POSITIVES, Errors
 from .outcomes import ClassObjects, Outcome, Outcomes
 
 Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
 _WORK = 4  # the cost of a prediction, in scores
-_RIGHT, _WRONG, _ON_UNKNOWN = 1, 2, 4  # flags of a tag
+# a tag is the image of a prediction, the kind of its error in four bits, and flags
+_RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
-_FLAG_BITS = 3
-_IMAGES_IN_32_BITS = 1 << (32 - _FLAG_BITS)
-_FLAGS_OF_OUTCOME = np.zeros(len(Outcome), np.uint32)
-_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] = _RIGHT
-_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] = _WRONG
+_FLAG_BITS, _IMAGE_FROM = 4, 8
+_KIND = 15  # its bits; as a kind, none
+_IMAGES_IN_32_BITS = 1 << (32 - _IMAGE_FROM)
+_FLAGS_OF_OUTCOME = np.full(len(Outcome), _IS_HERE, np.uint32)
+_FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] |= _RIGHT
+_FLAGS_OF_OUTCOME[[Outcome.FP_KNOWN, Outcome.FP_UNKNOWN]] |= _WRONG
+NO_ERRORS, _PLACE_OF_MISSED = -1, len(FALSE_POSITIVES)  # as a kind of errors that are corrected
 
 
 def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
@@ -123,22 +127,26 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedClass:
-    """The predictions of a class."""
+    """The predictions of a class, and the true positives that correcting a kind of errors would add."""
 
     confidence: np.ndarray  # (n,) of each, ascending
-    tags: np.ndarray  # (n,) unsigned, the image of each, and flags: whether it is a TP, a FP, and on an unknown object
+    # (n,) unsigned: image of each, kind of error, and flags: whether it is a TP, a FP, on an unknown object,
+    # here; correcting a kind takes away its predictions that are here, and brings those that are not
+    tags: np.ndarray
 
     @cached_property
     def _num_right(self) -> int:
         return int(np.count_nonzero(self.tags & _RIGHT))
 
-    def curve(self, counts: np.ndarray) -> Curve:
-        """The curve where each image occurs `counts` times."""
+    def curve(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> Curve:
+        """The curve where each image occurs `counts` times and a kind of errors is corrected."""
         loop = worth_compiling(curve_points, len(self.tags), self.tags)
         if loop is not None:
             points = np.empty((3, self._num_right + 2), np.int64)
-            return Curve(*points[:, : loop(self.confidence, self.tags, counts, points)])
-        tags, number = self.tags, counts[self.tags >> _FLAG_BITS]
+            return Curve(*points[:, : loop(self.confidence, self.tags, counts, corrected, points)])
+        tags = self.tags
+        is_here = (tags & _IS_HERE != 0) != (tags >> _FLAG_BITS & _KIND == corrected)
+        number = counts[tags >> _IMAGE_FROM] * is_here
         occurring = np.flatnonzero(number)
         some = np.concatenate([np.flatnonzero(number * (tags & _RIGHT)), occurring[-1:], occurring[:1]])
         starts = np.searchsorted(self.confidence, np.unique(self.confidence[some]))[::-1]
@@ -147,18 +155,20 @@ class RankedClass:
 
     def reaching(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """TP and FP that reach each threshold, in one of each image."""
-        sides = (self.confidence[self.tags & flag != 0] for flag in (_RIGHT, _WRONG))
+        kinds = (_RIGHT | _IS_HERE, _WRONG | _IS_HERE)
+        sides = (self.confidence[self.tags & kind == kind] for kind in kinds)
         tp, fp = (len(side) - np.searchsorted(side, thresholds) for side in sides)
         return tp, fp
 
 
-def curve_points(confidence: Any, tags: Any, counts: Any, points: Any) -> int:
+def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
     """Fill `points` with those of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
-        count = counts[tag >> _FLAG_BITS]
+        is_here = ((tag & _IS_HERE) > 0) != ((tag >> _FLAG_BITS & _KIND) == corrected)
+        count = counts[tag >> _IMAGE_FROM] * is_here
         right += count if tag & _RIGHT else 0
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
@@ -177,28 +187,44 @@ class RankedClasses:
     outcomes: Outcomes  # of the predictions, and their boxes, which list the classes
     ranked: list[RankedClass]  # the predictions of each class
     objects: ClassObjects  # those that count
+    not_missed: ClassObjects  # those that count after "missed" is corrected
     average_precision: AveragePrecision  # computed for each class
 
     @classmethod
-    def of(cls, outcomes: Outcomes, on_unknown: np.ndarray, average_precision: AveragePrecision) -> RankedClasses:
+    def of(
+        cls,
+        outcomes: Outcomes,
+        on_unknown: np.ndarray,
+        average_precision: AveragePrecision,
+        errors: Errors | None = None,
+    ) -> RankedClasses:
         """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
         boxes = outcomes.boxes
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
-        tags = tags << _FLAG_BITS | _FLAGS_OF_OUTCOME[outcomes.outcome]
+        tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
-        by_class = sorted_by_kind_with(boxes.confidence, boxes.rows, len(boxes.classes), tags)
-        return cls(outcomes, [RankedClass(*each) for each in by_class], ClassObjects.of(boxes), average_precision)
+        confidence, rows, missed = boxes.confidence, boxes.rows, boxes.ignored
+        if errors is not None:
+            tags |= (errors.kinds & _KIND).astype(tags.dtype) << _FLAG_BITS
+            taking, missed = errors.taking, missed | errors.missed
+            tags = np.append(tags, tags[taking] >> _FLAG_BITS << _FLAG_BITS | _RIGHT)
+            confidence = np.append(confidence, confidence[taking])
+            rows = np.append(rows, boxes.object_rows[errors.about[taking]])
+        ranked = [RankedClass(*each) for each in sorted_by_kind_with(confidence, rows, len(boxes.classes), tags)]
+        objects, not_missed = (ClassObjects.of(boxes, left_out) for left_out in (boxes.ignored, missed))
+        return cls(outcomes, ranked, objects, not_missed, average_precision)
 
-    def where(self, counts: np.ndarray) -> CountedClasses:
-        """Count the classes where each image occurs `counts` times.
+    def where(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> CountedClasses:
+        """Count the classes where each image occurs `counts` times, after one of the errors is corrected, if any.
 
+        Parameters: corrected, a place in `FALSE_POSITIVES`, or the next one for "missed".
         In threads if a class has many predictions on average: with few, threads wait for the interpreter.
         """
-        objects = self.objects.number(counts).tolist()
+        objects = (self.not_missed if corrected == _PLACE_OF_MISSED else self.objects).number(counts).tolist()
 
         def counted(of_class: tuple[RankedClass, int]) -> tuple[Curve, Ratio]:
             ranked, number = of_class
-            curve = ranked.curve(counts)
+            curve = ranked.curve(counts, corrected)
             return curve, self.average_precision(curve.tp, curve.fp, number)
 
         classes, work = [*zip(self.ranked, objects)], [len(each.tags) for each in self.ranked]

@@ -1,36 +1,32 @@
 """Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
 
 outcomes, boxes at IoU ≥ 1/10 → pairs of a false positive and an object → fates, kinds → counts by image → shares
-      → outcomes with one kind of errors corrected → gains of each measure, by the protocol
+      → predictions that become right if their kind is corrected → gains of each measure, by the protocol
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..metric.results import Rate, Results
-from .matching import first_of_each, first_pairs, lowest_of_each
+from .matching import first_pairs, lowest_of_each
 from .outcomes import (
     IS_RIGHT,
     IS_WRONG,
-    NO_ROWS,
     CountColumns,
     Outcome,
     Outcomes,
-    SelectedBoxes,
     as_rows,
-    corrected,
     gain,
     in_total,
     ratio,
     tally,
 )
 from .overlap import Overlaps, Pairs
-from .protocols import OwDln, Owod
 
 NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
 FALSE_POSITIVES = (
@@ -91,13 +87,13 @@ class FalseOverlaps(NamedTuple):
 def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
     """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
     boxes, pairs = outcomes.boxes, overlaps.pairs
-    overlaps = overlaps.take(IS_WRONG[outcomes.outcome][pairs.rows] & ~boxes.ignored[pairs.columns])
+    overlaps = overlaps.take(IS_WRONG[outcomes.outcome[pairs.rows]] & ~boxes.ignored[pairs.columns])
     nearby, _ = overlaps.compared(NEARBY)
     if (nearby < 0).any():
         overlaps, nearby = overlaps.take(nearby >= 0), nearby[nearby >= 0]
     reached, _ = overlaps.compared(boxes.rules.iou_threshold)
     pairs = overlaps.ranked()
-    same = boxes.label[pairs.rows] == boxes.object_label[pairs.columns]
+    same = boxes.rows[pairs.rows] == boxes.object_rows[pairs.columns]
     return FalseOverlaps(pairs, same, reached >= 0, nearby > 0)
 
 
@@ -123,7 +119,7 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
     says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
-    kind = _KIND_ON_BACKGROUND[outcomes.outcome]
+    kind = _KIND_ON_BACKGROUND.take(outcomes.outcome)
     about = np.full(len(kind), -1)
     # the first kind that applies is set last
     for best, which, kinds in (
@@ -180,38 +176,41 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `corrected`.
+    """Fates and kinds of errors of matched images; see `object_fates` and `kinds_of_false_positives`.
 
     fates, called: the fate of each object and the row of the class that it was called
     kinds, about: the kind of each prediction and the object that it is about
+    taking: rows of the predictions that become true positives if their kind is corrected; see `taking_of`
+    missed: (m,) whether an object is missed
     by_image: counts of one of each image
 
     Correcting "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
     """
 
-    def __init__(self, matched: OwDln | Owod, overlaps: Overlaps) -> None:
-        outcomes = matched.outcomes
+    def __init__(self, outcomes: Outcomes, overlaps: Overlaps) -> None:
         boxes, threshold = outcomes.boxes, outcomes.boxes.rules.iou_threshold
         if threshold < NEARBY:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
         near = false_overlaps(outcomes, overlaps)
-        self._matched, size = matched, len(boxes.num_predictions)
+        self._boxes, size = boxes, len(boxes.num_predictions)
         self.fates, self.called = object_fates(outcomes, near)
         self.kinds, self.about = kinds_of_false_positives(outcomes, near)
-        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.taking = taking_of(outcomes, self.kinds, self.about)
+        self.missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
             **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(self.kinds, kind="stable")
-        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
-        is_matched = np.zeros(len(boxes.references), dtype=bool)
-        is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
-        for place, (kind, going) in enumerate(zip(FALSE_POSITIVES, np.split(ranked, ends)[1:])):
-            taking = taking_of(boxes, is_matched, going, self.about) if place < DUPLICATE else NO_ROWS
-            matched.correct(kind, corrected(outcomes, going, taking, self.about[taking], NO_ROWS))
-        matched.correct(MISSED, corrected(outcomes, NO_ROWS, NO_ROWS, NO_ROWS, np.flatnonzero(is_missed)))
+        finding = self.taking[boxes.object_label[self.about[self.taking]] == boxes.unknown_id]
+        self._gained_by_image = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
+
+    def recalls(self, totals: Mapping[str, int], counts: np.ndarray) -> dict[str, float]:
+        """U-Recall after each error is corrected, from the totals before."""
+        tp, total = totals["TP_unknown"], totals["total_unknown"]
+        missed = int(counts @ self.by_image["unknown objects missed"])
+        after = {kind: ratio(tp + more, total) for kind, more in in_total(self._gained_by_image, counts).items()}
+        return {**after, MISSED: ratio(tp, total - missed)}
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -224,7 +223,7 @@ class Errors:
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The tables "fates" and "errors"."""
-        totals = in_total(self.by_image, self._matched.outcomes.boxes.counts)
+        totals = in_total(self.by_image, self._boxes.counts)
         gains = {
             f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
             for measure in _MEASURES
@@ -247,7 +246,7 @@ class Errors:
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Fates of the objects of each class, and the number of unknown objects called the class."""
-        boxes = self._matched.outcomes.boxes
+        boxes = self._boxes
         weights = boxes.counts[boxes.object_image]
 
         def number(rows: np.ndarray, which: np.ndarray) -> list[int]:
@@ -260,25 +259,27 @@ class Errors:
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
-        rows = as_rows(self.by_image, self._matched.outcomes.boxes.counts)
+        rows = as_rows(self.by_image, self._boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
 
 
-def taking_of(boxes: SelectedBoxes, is_matched: np.ndarray, going: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The rows of the false positives that become true positives of their targets if they are corrected.
+def taking_of(outcomes: Outcomes, kinds: np.ndarray, about: np.ndarray) -> np.ndarray:
+    """The rows of the false positives that become true positives if their kind is corrected.
 
-    One with a target becomes a TP of the target's class at its own confidence, unless the object is already matched, by
-    a TP or a more confident one of these. All others are removed.
+    One that should have taken an object becomes a TP of the object's class at its own confidence, unless the object is
+    already matched, by a TP or a more confident one of its kind. All others are removed.
 
-    Parameters: is_matched (m,), whether a TP matches each object; going, the rows of the false positives; target (n,),
-    the row of an object for each prediction, or −1.
+    Parameters: kinds and about (n,), of `kinds_of_false_positives`.
     """
-    taking = going[target[going] >= 0]
-    taking = taking[~is_matched[target[taking]]]
-    surest = lowest_of_each(np.arange(len(taking)), target[taking], [-boxes.confidence[taking]])
-    taking = taking[surest]
-    taking = taking[np.argsort(target[taking], kind="stable")]
-    return taking[first_of_each(target[taking])]
+    is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
+    is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
+    rows = np.flatnonzero((kinds >= 0) & (kinds < DUPLICATE))
+    rows = rows[~is_matched[about[rows]]]
+    groups = about[rows] * DUPLICATE + kinds[rows]
+    surest = lowest_of_each(np.arange(len(rows)), groups, [-outcomes.boxes.confidence[rows]])
+    taking = np.full(len(is_matched) * DUPLICATE, -1)
+    taking[groups[surest]] = rows[surest]  # any of equally confident ones, which come to the same
+    return taking[taking >= 0]
 
 
 def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:

@@ -177,13 +177,12 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
-    label = boxes.label
-    says_unknown = label == boxes.unknown_id
-    outcome = np.full(len(label), Outcome.FP_KNOWN, np.int8)
-    outcome[says_unknown] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    of_class = np.full(len(boxes.classes), Outcome.FP_KNOWN, np.int8)
+    of_class[-1] = Outcome.FP_UNKNOWN if boxes.rules.count_background else Outcome.BACKGROUND
+    outcome = of_class.take(boxes.rows)
     outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
-    rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label[rows] == called, says_unknown[rows]
+    rows, label, called = pairs_matched.rows, boxes.label[pairs_matched.rows], boxes.object_label[pairs_matched.columns]
+    right, unknown_said = label == called, label == boxes.unknown_id
     outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
     outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
@@ -208,7 +207,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
 
     of_class = np.where(np.isin(boxes.classes, boxes.known), Outcome.FP_KNOWN, Outcome.LEFT_OUT).astype(np.int8)
     of_class[-1] = Outcome.FP_UNKNOWN
-    outcome = of_class[boxes.rows]
+    outcome = of_class.take(boxes.rows)
     says_unknown = outcome[taking.rows] == Outcome.FP_UNKNOWN
     outcome[pointing.rows[to_ignored]] = Outcome.ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)

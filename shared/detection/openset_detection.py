@@ -22,7 +22,7 @@ from ..metric.results import Results
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, image_contents, places_of_images, reduce_boxes
 from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
-from .errors import NEARBY, Errors
+from .errors import NEARBY
 from .matching import RECALL_IOUS
 from .outcomes import DEFAULT_IOU, MATCHINGS, select_boxes, tally
 from .protocols import OwDln, Owod
@@ -195,9 +195,9 @@ class PreparedImages(Prepared):
         boxes, sizes = select_boxes(state, metric), metric.budget_sizes
         lowest = min(metric.iou_threshold, NEARBY if metric.errors else 1, RECALL_IOUS[0] if sizes else 1)
         overlaps = boxes.overlaps(float(lowest))
-        self.matched = PROTOCOLS[metric.protocol](boxes, overlaps.reaching(metric.iou_threshold))
+        self.matched = PROTOCOLS[metric.protocol](boxes, overlaps)
         self.images = boxes.counts  # how many each stands for
-        self.errors = Errors(self.matched, overlaps) if metric.errors else None
+        self.errors = self.matched.errors
         self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property

@@ -41,7 +41,6 @@ COUNTED = range(Outcome.BACKGROUND)
 IS_RIGHT = np.isin(np.arange(len(Outcome)), (Outcome.TP_KNOWN, Outcome.TP_UNKNOWN))
 IS_WRONG = np.isin(np.arange(len(Outcome)), (Outcome.FP_KNOWN, Outcome.FP_UNKNOWN, Outcome.BACKGROUND))
 _FEW = 1 << 10  # ids of classes
-NO_ROWS = np.zeros(0, np.int64)
 
 CountColumns = dict[str, np.ndarray]
 
@@ -84,23 +83,6 @@ class Outcomes(NamedTuple):
     boxes: SelectedBoxes  # those that take part
     outcome: np.ndarray  # (n,) int8, places in `Outcome`
     matched: np.ndarray  # (n,) the row of the object that it takes, or −1
-
-
-def corrected(
-    outcomes: Outcomes, going: np.ndarray, taking: np.ndarray, objects: np.ndarray, leaving: np.ndarray
-) -> Outcomes:
-    """The outcomes after errors are corrected.
-
-    Parameters: going, rows of the predictions that are no longer false positives; taking and objects, rows of those
-    among them that become true positives instead, at their own confidence and with the right class, and of the objects
-    that they take; leaving, rows of the objects that no longer count.
-    """
-    boxes, outcome, matched = outcomes.boxes, outcomes.outcome.copy(), outcomes.matched.copy()
-    rows, ignored = boxes.rows.copy(), boxes.ignored.copy()
-    outcome[going] = Outcome.LEFT_OUT
-    outcome[taking] = np.where(boxes.object_label[objects] == boxes.unknown_id, Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
-    rows[taking], matched[taking], ignored[leaving] = boxes.object_rows[objects], objects, True
-    return Outcomes(boxes._replace(rows=rows, ignored=ignored), outcome, matched)
 
 
 def gain(error: str, measure: str) -> str:
@@ -200,7 +182,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     if number <= max(len(labels), _FEW):  # ten times as fast as a search
         rows = np.zeros(number, dtype)
         rows[np.asarray(classes) - lowest] = np.arange(len(classes))
-        return rows[labels.astype(np.int64) - lowest]
+        return rows.take(labels.astype(np.int64) - lowest)
     *others, unknown_id = classes
     rows = np.searchsorted(np.asarray(others, dtype=np.float64), labels)
     return np.where(labels == unknown_id, len(others), rows).astype(dtype)
@@ -246,16 +228,6 @@ def counts_by_image(outcomes: Outcomes) -> CountColumns:
     return _eight_counts(np.ascontiguousarray(table.T[: len(COUNTED)]), total_known, total_unknown)
 
 
-def unknown_by_image(outcomes: Outcomes) -> CountColumns:
-    """TP_unknown and total_unknown of one of each image, of which U-Recall is the ratio."""
-    boxes, size = outcomes.boxes, len(outcomes.boxes.num_predictions)
-    counted = (boxes.object_label == boxes.unknown_id) & ~boxes.ignored
-    return {
-        "TP_unknown": np.bincount(boxes.image[outcomes.outcome == Outcome.TP_UNKNOWN], minlength=size),
-        "total_unknown": np.bincount(boxes.object_image[counted], minlength=size),
-    }
-
-
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
     """Sums over the images, weighted by their counts."""
     return {name: int(counts @ column) for name, column in by_image.items()}
@@ -274,9 +246,9 @@ class ClassObjects(NamedTuple):
     size: int
 
     @classmethod
-    def of(cls, boxes: SelectedBoxes) -> ClassObjects:
-        """Count the objects of the boxes."""
-        counted = ~boxes.ignored
+    def of(cls, boxes: SelectedBoxes, left_out: np.ndarray) -> ClassObjects:
+        """The objects of the boxes without some of them, such as the ignored ones."""
+        counted = ~left_out
         return cls(boxes.object_rows[counted], boxes.object_image[counted], len(boxes.classes))
 
     def number(self, counts: np.ndarray) -> np.ndarray:
@@ -291,7 +263,7 @@ def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
     table = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = table[Outcome.TP_KNOWN] + table[Outcome.TP_UNKNOWN], table[Outcome.FP_KNOWN] + table[Outcome.FP_UNKNOWN]
-    objects = ClassObjects.of(boxes).number(boxes.counts)
+    objects = ClassObjects.of(boxes, boxes.ignored).number(boxes.counts)
     columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
     return {
         "class": [*boxes.classes],

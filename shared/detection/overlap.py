@@ -105,8 +105,11 @@ def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshol
     """The pairs of a run of images."""
     own = [each[part] for each in numbers]
     starts = [int(each[: part.start].sum()) for each in numbers]
-    boxes, others = (table[start : start + int(n.sum())] for table, start, n in zip(tables, starts, own))
-    length = 2 * len(boxes)
+    boxes, others = (
+        tuple(np.ascontiguousarray(table[start : start + int(n.sum()), :4].T))
+        for table, start, n in zip(tables, starts, own)
+    )
+    length = 2 * len(boxes[0])
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(boxes, others, *own, threshold, rows, columns, ious)
@@ -120,29 +123,29 @@ def pairs_above(
 ) -> int:
     """List the pairs of a prediction and an object of one image with an IoU that reaches the threshold.
 
-    Returns their number; pairs beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by operation;
-    the division is skipped where the product decides. For each prediction, a first pass over the objects of its image
-    only counts those that may reach the threshold: without a branch, it compares several at a time.
+    Parameters: boxes and others, x1, y1, x2, y2 of each as four arrays.
+    Returns the number of pairs; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
+    operation; the division is skipped where the product decides. For each prediction, a first pass over the objects of
+    its image only counts those that may reach the threshold: without a branch, it compares several at a time.
     """
     size = box = start = 0
     clear = 0.999 * threshold
-    objects = np.empty((5, np.max(num_others) if num_others.size else 0))  # corners and areas of those of an image
+    left, top, right, bottom = others
+    area_of = (right - left) * (bottom - top)
     for image in range(len(num_boxes)):
         number = num_others[image]
-        for j in range(number):
-            u1, v1, u2, v2 = others[start + j, 0], others[start + j, 1], others[start + j, 2], others[start + j, 3]
-            objects[0, j], objects[1, j], objects[2, j], objects[3, j] = u1, v1, u2, v2
-            objects[4, j] = (u2 - u1) * (v2 - v1)
+        part = slice(start, start + number)
+        u1, v1, u2, v2, areas = left[part], top[part], right[part], bottom[part], area_of[part]
         for i in range(box, box + num_boxes[image]):
-            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            x1, y1, x2, y2 = boxes[0][i], boxes[1][i], boxes[2][i], boxes[3][i]
             area = (x2 - x1) * (y2 - y1)
             near = 0
             for listing in range(2):
                 for j in range(number):
-                    width = max(min(x2, objects[2, j]) - max(x1, objects[0, j]), 0.0)
-                    height = max(min(y2, objects[3, j]) - max(y1, objects[1, j]), 0.0)
+                    width = max(min(x2, u2[j]) - max(x1, u1[j]), 0.0)
+                    height = max(min(y2, v2[j]) - max(y1, v1[j]), 0.0)
                     intersection = width * height
-                    union = area + objects[4, j] - intersection
+                    union = area + areas[j] - intersection
                     if not listing:
                         near += intersection >= clear * union
                     elif intersection >= clear * union and union > 0:
@@ -193,7 +196,7 @@ class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly."""
 
     pairs: Pairs  # with their IoU in float64
-    images: np.ndarray  # (n,) the image of each prediction
+    ends: np.ndarray  # (N,) the row after the predictions of each image
     error: float  # a bound on the error of their IoUs
     corners: tuple[Corners, Corners]  # those of predictions and of objects, exactly
 
@@ -226,7 +229,7 @@ class Overlaps(NamedTuple):
 
     def ranked(self) -> Pairs:
         """The pairs, ranked by their exact IoU."""
-        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
+        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.ends, self.error, *self.corners))
 
 
 def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, Corners] | None = None) -> Overlaps:
@@ -252,7 +255,7 @@ def overlaps(tables: Two, numbers: Two, lowest: float, corners: tuple[Corners, C
         exact, place = exact_ious(*corners, rows, columns)
         ious = np.asarray([float(iou) for iou in exact])[place]
         pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
-    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0]), error, corners)
+    return Overlaps(pairs, np.cumsum(numbers[0]), error, corners)
 
 
 def _pairs_of_lost(
@@ -276,7 +279,7 @@ def _pairs_of_lost(
     return rows, columns
 
 
-def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+def _exact_ranks(pairs: Pairs, ends: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
     """Rank the pairs of each image by their exact IoU; `error` bounds the error of each IoU in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
@@ -287,8 +290,9 @@ def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, 
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], images[pairs.rows[some]]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[pairs.rows[some]]) == 0)
+    image = np.searchsorted(ends, pairs.rows[some], side="right")
+    some, image = (column[np.lexsort((ranks[some], image))] for column in (some, image))
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]

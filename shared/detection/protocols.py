@@ -21,10 +21,10 @@ import numpy as np
 from ..metric.results import Count, Rate, Results
 from ..ranking.quantities import least_reaching
 from .curves import AVERAGE_PRECISIONS, CountedClasses, RankedClasses
+from .errors import Errors
 from .matching import one_to_one_outcomes, voc_outcomes
 from .outcomes import (
     BY_CONFIDENCE,
-    NO_ROWS,
     CountColumns,
     Outcome,
     Outcomes,
@@ -41,9 +41,8 @@ from .outcomes import (
     ratio,
     ratios,
     tally,
-    unknown_by_image,
 )
-from .overlap import Pairs
+from .overlap import Overlaps, Pairs
 
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
@@ -79,10 +78,10 @@ class OwDln:
     See `one_to_one_outcomes` and `openset_detection_rates`.
     """
 
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        self.outcomes = one_to_one_outcomes(boxes, pairs)
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
+        self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
         self.by_image = counts_by_image(self.outcomes)  # of one of each
-        self._corrections: dict[str, CountColumns] = {}  # by error, counts after it is corrected
+        self.errors = Errors(self.outcomes, overlaps) if boxes.rules.errors else None
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
@@ -91,14 +90,9 @@ class OwDln:
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, columns in self._corrections.items():
-            after = ratio(*in_total(columns, counts).values())
+        for error, after in self.errors.recalls(totals, counts).items() if self.errors is not None else ():
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
-
-    def correct(self, error: str, outcomes: Outcomes) -> None:
-        """Add to the results the gain of U-Recall from correcting an error."""
-        self._corrections[error] = unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with the number of its objects that were called unknown."""
@@ -161,8 +155,8 @@ class Owod:
     Open World Object Detection, CVPR 2021, and its code.
     """
 
-    def __init__(self, boxes: SelectedBoxes, pairs: Pairs) -> None:
-        rules = boxes.rules
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
+        rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)
         self.outcomes = voc_outcomes(boxes, pairs)
         self.taken = unknown_called_known(boxes, pairs)
         size = len(boxes.num_predictions)
@@ -171,7 +165,9 @@ class Owod:
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.outcomes),
         }
-        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, AVERAGE_PRECISIONS[rules.average_precision])
+        self.errors = Errors(self.outcomes, overlaps) if rules.errors else None
+        average_precision = AVERAGE_PRECISIONS[rules.average_precision]
+        self._classes = RankedClasses.of(self.outcomes, self.taken.rows, average_precision, self.errors)
         known = {row: label for row, label in enumerate(boxes.classes) if label in boxes.known}
         self._groups = {"mAP": [*known]}  # the rows of the classes over which each mAP is a mean
         if rules.previously_known is not None:
@@ -180,7 +176,6 @@ class Owod:
             self._groups["mAP(newly known)"] = [row for row, is_previous in previously.items() if not is_previous]
         self._level = rules.recall_level
         self._closed = None if self._level is None else closed_set(self.outcomes, self.by_image["total_known"])
-        self._corrections: dict[str, tuple[RankedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; WI(OWOD) is a list."""
@@ -197,15 +192,15 @@ class Owod:
             "A-OSE(detections)": Count(totals.pop("A-OSE(detections)"), higher=False),
             **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
-        for error, (corrected, columns) in self._corrections.items():
-            after = self._unknown_and_map(corrected.where(counts), in_total(columns, counts))
-            for name, value in after.items():
+        recalls = self.errors.recalls(totals, counts) if self.errors is not None else {}
+        for place, (error, recall) in enumerate(recalls.items()):
+            for name, value in self._unknown_and_map(self._classes.where(counts, place), recall).items():
                 rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
-    def _unknown_and_map(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+    def _unknown_and_map(self, classes: CountedClasses, recall: float) -> dict[str, float]:
         return {
-            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-Recall": recall,
             "U-AP": ratio(*classes.aps[-1]),
             "mAP": classes.mean_ap(self._groups["mAP"]),
         }
@@ -215,18 +210,13 @@ class Owod:
         right, predicted = classes.predicted()
         known, *groups = self._groups.items()
         return {
-            **self._unknown_and_map(classes, totals),
+            **self._unknown_and_map(classes, ratio(tp, totals["total_unknown"])),
             **{name: classes.mean_ap(rows) for name, rows in groups},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
             "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
-
-    def correct(self, error: str, outcomes: Outcomes) -> None:
-        """Add to the results the gains of U-Recall, U-AP and mAP from correcting an error."""
-        ranked = RankedClasses.of(outcomes, NO_ROWS, self._classes.average_precision)
-        self._corrections[error] = ranked, unknown_by_image(outcomes)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
