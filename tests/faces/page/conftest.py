@@ -23,13 +23,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield own
 
 
+@pytest.fixture(scope="session")
+def browser(browser: Any) -> Iterator[Any]:
+    """One profile for all tabs, so that what Gradio's scripts are compiled to is kept from one to the next."""
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
 def opened_pages(address: str, browser: Any, use: Callable[[Callable[..., Any]], Any]) -> Iterator[Any]:
     """Tabs that are opened by paths: they may log no error, and may not scroll sideways when they are closed."""
     tabs: list[Any] = []
     errors: list[str] = []
 
     def open_page(path: str) -> Any:
-        tab = browser.new_page(viewport=WIDE)
+        tab = browser.new_page()
+        tab.set_viewport_size(WIDE)
         tabs.append(tab)
         tab.set_default_timeout(1000 * PATIENCE)
         tab.on("pageerror", lambda error: errors.append(str(error)))
