@@ -23,14 +23,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield own
 
 
-@pytest.fixture(scope="session")
-def browser(browser: Any) -> Iterator[Any]:
-    """One profile for all tabs, so that what Gradio's scripts are compiled to is kept from one to the next."""
-    context = browser.new_context()
-    yield context
-    context.close()
-
-
 def opened_pages(address: str, browser: Any, use: Callable[[Callable[..., Any]], Any]) -> Iterator[Any]:
     """Tabs that are opened by paths: they may log no error, and may not scroll sideways when they are closed."""
     tabs: list[Any] = []
