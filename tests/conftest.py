@@ -19,6 +19,9 @@ if "HF_MODULES_CACHE" not in os.environ:
     os.environ["HF_MODULES_CACHE"] = os.path.join(_folder, "modules")
     os.environ["HF_METRICS_CACHE"] = os.path.join(_folder, "metrics")
 os.environ["HF_HUB_OFFLINE"] = "1"
+# threads of torch and of BLAS that have no work sleep: they would spin, on cores that the other workers need
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings

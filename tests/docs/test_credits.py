@@ -74,11 +74,6 @@ def test_figures_of_data_by_others(name: str) -> None:
     assert (name in figures.WORKS) == (name not in ("law", "forest", "intervals"))
 
 
-def test_a_figure_shows_its_credits() -> None:
-    assert DIGITS.html in figures.html("oscr")
-    assert "credits" not in figures.html("law")
-
-
 def test_no_other_place_loads_them(root: Path) -> None:
     """A new script or notebook that uses one has to say so here."""
     folders = ("demo", "docs", "spaces", "shared", "metrics", "benchmark")

@@ -1,4 +1,4 @@
-"""The demo: its numbers make sense, agree with scikit-learn's, and its pictures are of them."""
+"""The demo: its numbers make sense, agree with scikit-learn's, and its pictures and the pages' figures are of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from PIL import Image
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import openworld_metrics
 from demo import compute, detection, report, table
+from docs.building import figures
+from openworld_metrics.answers import pictures
+from openworld_metrics.faces.page.credits import DIGITS
 
 
 @pytest.fixture(scope="module")
 def results() -> compute.Results:
-    return compute.compute()
+    return figures.results()
 
 
 def test_every_metric_has_results_in_the_table(results: compute.Results) -> None:
@@ -102,6 +106,7 @@ def test_true_boxes_do_not_overlap(results: compute.Results) -> None:
 def test_the_pictures(results: compute.Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the metrics are of the same numbers; faces/test_plot.py looks at how they are drawn."""
     drawn = {}
+    monkeypatch.setattr(pictures, "draw_map", lambda *_, **__: Image.new("RGB", (1, 1)))  # which only reports show
     monkeypatch.setattr(report, "draw_answer", lambda answer, path: drawn.update({path.name: answer}))
     monkeypatch.setattr(report, "_DPI", 40)
     report.draw(results, tmp_path)
@@ -113,3 +118,8 @@ def test_the_pictures(results: compute.Results, tmp_path: Path, monkeypatch: pyt
     pixels = imread(tmp_path / "examples.png")
     assert pixels.shape[:2] == tuple(int(40 * side) for side in reversed(report._SIZE))
     assert pixels[..., :3].std() > 0.1  # not blank
+
+
+def test_a_figure_shows_its_credits() -> None:
+    assert DIGITS.html in figures.html("oscr")
+    assert "credits" not in figures.html("law")

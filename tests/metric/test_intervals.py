@@ -172,15 +172,16 @@ def test_intervals_hold_the_true_value(key: str, covered: dict[str, float]) -> N
 
 
 def images_of_their_own(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Maps of 50 normal and 50 anomalous images, whose pixels have in common what their image has."""
+    """Maps of 50 normal and 50 anomalous images, whose pixels have nearly all in common; of few scores, to be fast."""
     rng = np.random.default_rng(20_000 + seed)
-    masks = np.repeat([0, 1], 50)[:, None, None] * np.ones((1, 4, 4), int)
-    return rng.normal(size=(100, 1, 1)) + rng.normal(size=(100, 4, 4)) + 1.5 * masks, masks
+    masks = np.repeat([0, 1], 50)[:, None, None] * np.ones((1, 3, 3), int)
+    maps = rng.normal(size=(100, 1, 1)) + 0.3 * rng.normal(size=(100, 3, 3)) + 1.5 * masks
+    return np.round(maps, 1), masks
 
 
 @pytest.mark.slow
 def test_pixels_of_an_image_are_resampled_together() -> None:
-    true = NormalDist().cdf(1.5 / 2)
+    true = NormalDist().cdf(1.5 / (2 * 1.09) ** 0.5)
     by_image, by_pixel = 0, 0
     drawn: dict[str, Any] = dict(confidence_level=0.95, n_resamples=60)
     for seed in range(SETS):
@@ -209,7 +210,8 @@ def null_models() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
 def test_the_paired_test_rejects_as_often_as_it_says() -> None:
     rejected = 0
     for first, second, references in null_models():
-        table = compare("ood_bench", first, second, references=references, metrics="auroc", n_resamples=99)
+        # 39 are the fewest for a p-value of 2/40, so 1 in 20 is rejected exactly
+        table = compare("ood_bench", first, second, references=references, metrics="auroc", n_resamples=39)
         rejected += table["p_value"][0] <= 0.05
     assert 0.02 <= rejected / SETS <= 0.09
 

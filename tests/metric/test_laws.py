@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from openworld_metrics.loading import metric_class
 from tests import cases
 from tests.examples import few, many, seeds
 from tests.splitting import batches, length, rows, split_options
@@ -48,27 +50,34 @@ def test_batches_do_not_matter(name: str, seed: int, load: Load) -> None:
 def test_adding_one_by_one_does_not_matter(name: str, seed: int, load: Load) -> None:
     columns, options = cases.draw(name, seed)
     at_load, at_compute = split_options(name, options)
-    metric = load(name, **at_load)
-    for i in range(length(columns)):
-        sample = {key: column[i] for key, column in columns.items()}
-        metric.add(prediction=sample.pop("predictions"), reference=sample.pop("references"), **sample)
-    assert metric.compute(**at_compute) == load(name).compute(**columns, **options)
+    for kind in (load(name, **at_load), metric_class(name)(**at_load)):
+        for i in range(length(columns)):
+            sample = {key: column[i] for key, column in columns.items()}
+            kind.add(prediction=sample.pop("predictions"), reference=sample.pop("references"), **sample)
+            assert len(kind) == i + 1
+        assert kind.compute(**at_compute) == load(name).compute(**columns, **options)
 
 
 @every_metric
 @many
 @given(seed=seeds)
 def test_merged_states_equal_one_metric(name: str, seed: int, load: Load) -> None:
+    """Whichever of evaluate's metric and the class of the core gives or takes them."""
     columns, options = cases.draw(name, seed)
     at_load, at_compute = split_options(name, options)
-    whole = load(name, **at_load)
-    for batch in batches(columns, np.random.default_rng(seed)):
-        part = load(name, **at_load)
-        part.add_batch(**batch)
-        state = part.state()
-        assert all(type(array) is np.ndarray for array in state.values())
-        whole.merge(state)
-    assert whole.compute(**at_compute) == load(name).compute(**columns, **options)
+    kinds = [partial(load, name, **at_load), partial(metric_class(name), **at_load)]
+    wholes = [kind() for kind in kinds]
+    for i, batch in enumerate(batches(columns, np.random.default_rng(seed))):
+        for whole, kind in zip(wholes, (kinds[i % 2], kinds[1 - i % 2])):
+            part = kind()
+            part.add_batch(**batch)
+            state = part.state()
+            assert all(type(array) is np.ndarray for array in state.values())
+            whole.merge(state)
+            assert len(part) == length(batch)
+    for whole in wholes:
+        assert len(whole) == length(columns)
+        assert whole.compute(**at_compute) == load(name).compute(**columns, **options)
 
 
 @every_metric

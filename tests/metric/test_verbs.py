@@ -65,31 +65,6 @@ def test_compute(name: str, load: Load) -> None:
 
 
 @every_metric
-def test_one_sample_at_a_time(name: str, load: Load) -> None:
-    columns, options, expected = next(drawn(name, load))
-    metric = metric_class(name)(**options)
-    for i in range(length(columns)):
-        sample = {key: column[i] for key, column in columns.items()}
-        metric.add(prediction=sample.pop("predictions"), reference=sample.pop("references"), **sample)
-        assert len(metric) == i + 1
-    assert metric.compute() == expected
-
-
-@every_metric
-@pytest.mark.parametrize("start", ["core", "evaluate"])
-def test_states_pass_between_the_two_kinds(name: str, start: str, load: Load) -> None:
-    core = metric_class(name)
-    for columns, options, expected in drawn(name, load):
-        first, second = core(**options), load(name, **options)
-        giver, taker = (first, second) if start == "core" else (second, first)
-        state = fill(giver, columns).state()
-        assert all(type(array) is np.ndarray for array in state.values())
-        taker.merge(state)
-        assert len(taker) == len(giver) == length(columns)
-        assert taker.compute() == giver.compute() == expected
-
-
-@every_metric
 def test_reset(name: str, load: Load) -> None:
     columns, options, expected = next(drawn(name, load))
     metric = fill(metric_class(name)(**options), columns)

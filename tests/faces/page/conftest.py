@@ -29,7 +29,8 @@ def opened_pages(address: str, browser: Any, use: Callable[[Callable[..., Any]],
     errors: list[str] = []
 
     def open_page(path: str) -> Any:
-        tab = browser.new_page(viewport=WIDE)
+        tab = browser.new_page()
+        tab.set_viewport_size(WIDE)
         tabs.append(tab)
         tab.set_default_timeout(1000 * PATIENCE)
         tab.on("pageerror", lambda error: errors.append(str(error)))
