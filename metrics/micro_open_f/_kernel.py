@@ -2481,7 +2481,8 @@ class Side:
     """The scores of one side, in ascending order, as rows that may stand for several equal samples."""
 
     scores: Array  # (R,) float32 or float64, ascending
-    # (R + 1,) int64, the samples of the rows before each, and all, of rows that differ; None for one sample a row
+    # (R + 1,) int64, the number of samples before each row, then that of all; the rows then have different scores.
+    # None if each row is one sample
     before: Array | None = None
     bits: int | None = None  # the number of significant bits that scores were cut to; None if they were not cut
 

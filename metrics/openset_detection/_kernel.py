@@ -22,7 +22,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from fractions import Fraction
@@ -2421,11 +2421,10 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    try:
-        table, counts = _joined(images, width)
-    except (TypeError, ValueError):  # not all are arrays of float64 with so many columns, as they nearly always are
-        images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-        table, counts = _joined(images, width)
+    joined = None
+    with suppress(TypeError, ValueError):  # all are arrays of float64 with so many columns, as nearly always
+        joined = _joined(images, width)
+    table, counts = joined or _joined([_image_table(image, name, i, keys) for i, image in enumerate(images)], width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 
@@ -3070,7 +3069,8 @@ def _exact_ranks(pairs: Pairs, ends: np.ndarray, error: float, ours: Corners, th
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
     image = np.searchsorted(ends, pairs.rows[some], side="right")
-    some, image = (column[np.lexsort((ranks[some], image))] for column in (some, image))
+    order = np.lexsort((ranks[some], image))
+    some, image = some[order], image[order]
     close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image) == 0)
     if not close.any():
         return pairs.ious
@@ -3774,7 +3774,7 @@ _WORK = 4  # the cost of a prediction, in scores
 _RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS, _IMAGE_FROM = 4, 8
-_KIND = 15  # its bits; as a kind, none
+_KIND = 15  # the four bits of a kind, all of which are set where there is no error
 _IMAGES_IN_32_BITS = 1 << (32 - _IMAGE_FROM)
 _FLAGS_OF_OUTCOME = np.full(len(Outcome), _IS_HERE, np.uint32)
 _FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] |= _RIGHT
@@ -3908,7 +3908,7 @@ class RankedClasses:
         average_precision: AveragePrecision,
         errors: Errors | None = None,
     ) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
+        """Rank predictions with their outcomes."""
         boxes = outcomes.boxes
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
         tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]

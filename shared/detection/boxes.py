@@ -8,6 +8,7 @@ images and of boxes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -228,11 +229,10 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
 def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
-    try:
-        table, counts = _joined(images, width)
-    except (TypeError, ValueError):  # not all are arrays of float64 with so many columns, as they nearly always are
-        images = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
-        table, counts = _joined(images, width)
+    joined = None
+    with suppress(TypeError, ValueError):  # all are arrays of float64 with so many columns, as nearly always
+        joined = _joined(images, width)
+    table, counts = joined or _joined([_image_table(image, name, i, keys) for i, image in enumerate(images)], width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
 

@@ -27,7 +27,7 @@ _WORK = 4  # the cost of a prediction, in scores
 _RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
 _FLAGS = (_RIGHT, _WRONG, _ON_UNKNOWN)
 _FLAG_BITS, _IMAGE_FROM = 4, 8
-_KIND = 15  # its bits; as a kind, none
+_KIND = 15  # the four bits of a kind, all of which are set where there is no error
 _IMAGES_IN_32_BITS = 1 << (32 - _IMAGE_FROM)
 _FLAGS_OF_OUTCOME = np.full(len(Outcome), _IS_HERE, np.uint32)
 _FLAGS_OF_OUTCOME[[Outcome.TP_KNOWN, Outcome.TP_UNKNOWN]] |= _RIGHT
@@ -198,7 +198,10 @@ class RankedClasses:
         average_precision: AveragePrecision,
         errors: Errors | None = None,
     ) -> RankedClasses:
-        """Rank predictions with their outcomes; on_unknown, the rows of predictions on unknown objects."""
+        """Rank predictions with their outcomes.
+
+        Parameters: on_unknown, the rows of predictions on unknown objects; errors, if `where` is to correct them.
+        """
         boxes = outcomes.boxes
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
         tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]

@@ -291,7 +291,8 @@ def _exact_ranks(pairs: Pairs, ends: np.ndarray, error: float, ours: Corners, th
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
     image = np.searchsorted(ends, pairs.rows[some], side="right")
-    some, image = (column[np.lexsort((ranks[some], image))] for column in (some, image))
+    order = np.lexsort((ranks[some], image))
+    some, image = some[order], image[order]
     close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image) == 0)
     if not close.any():
         return pairs.ious

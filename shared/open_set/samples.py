@@ -233,7 +233,8 @@ def known_unknown_state(
     Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
     unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
     for the known samples, and their true ones.
-    Returns the classes of `of_openauc`. Raises ValueError for NaN, lengths that differ and negative ids.
+    Returns a state with the class 0 for all known samples, and predicted 1 for the wrong ones.
+    Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known", narrow=True)
     unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown", narrow=True)

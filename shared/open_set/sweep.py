@@ -204,8 +204,8 @@ def outcomes_of(ids: Array, correct: Array, most: int) -> Array:
 def counted_outcomes(predicted: Array, classes: Array, num_classes: int, counts: Array | None) -> tuple[Array, Array]:
     """The outcome of each sample, and the number of known samples of each class.
 
-    Parameters: predicted (N,), int64, and classes (N,); num_classes C; counts (N,), how many equal samples each entry
-    stands for, by default one. Raises ValueError as `check_ids` does.
+    Parameters: predicted (N,), int64, and classes (N,), negative for unknown samples; num_classes C; counts (N,), how
+    many equal samples each entry stands for, by default one. Raises ValueError as `check_ids` does.
     """
     loop = worth_compiling(count_outcomes, predicted.shape[0], predicted, classes) if counts is None else None
     if loop is None or 2 * num_classes > 1 << 32:

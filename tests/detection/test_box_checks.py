@@ -54,6 +54,15 @@ def test_the_first_row_is_checked(number: int) -> None:
         reduce_boxes([table], [table[:0, :5]], "xyxy")
 
 
+def test_an_error_names_the_image_and_the_row_in_it() -> None:
+    """And comes from no other, whether it is found in a first look or while tables are read."""
+    rows = np.asarray([[0.0, 0, 1, 1, 0.5, 0], [0, 0, 1, 1, np.nan, 0]])
+    for second, place in ((rows, r"predictions\[1\]: .* in row 1$"), (rows[:, :5], r"predictions\[1\]: ")):
+        with pytest.raises(ValueError, match=place) as error:
+            reduce_boxes([rows[[0, 0, 0]], second], [np.zeros((0, 5))] * 2, "xyxy")
+        assert error.value.__context__ is None
+
+
 def test_a_table_alone_is_no_list_of_images() -> None:
     table = np.asarray([[0.0, 0.0, 1.0, 1.0, 0.9, 1.0]])
     with pytest.raises(TypeError, match="predictions: expected a list with one table or dict of boxes per image"):
