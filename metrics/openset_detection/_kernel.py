@@ -3741,7 +3741,7 @@ class Errors:
 
 
 def taking_of(outcomes: Outcomes, kinds: np.ndarray, about: np.ndarray) -> np.ndarray:
-    """The rows of the false positives that become true positives if their kind is corrected."""
+    """The rows (k,) of the false positives that become true positives if their kind is corrected."""
     is_matched = np.zeros(len(outcomes.boxes.references), dtype=bool)
     is_matched[outcomes.matched[IS_RIGHT[outcomes.outcome]]] = True
     rows = np.flatnonzero((kinds >= 0) & (kinds < DUPLICATE))
@@ -3913,15 +3913,15 @@ class RankedClasses:
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
         tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
-        confidence, rows, missed = boxes.confidence, boxes.rows, boxes.ignored
+        confidence, rows, objects = boxes.confidence, boxes.rows, ClassObjects.of(boxes, boxes.ignored)
+        not_missed = objects
         if errors is not None:
             tags |= (errors.kinds & _KIND).astype(tags.dtype) << _FLAG_BITS
-            taking, missed = errors.taking, missed | errors.missed
+            taking, not_missed = errors.taking, ClassObjects.of(boxes, boxes.ignored | errors.missed)
             tags = np.append(tags, tags[taking] >> _FLAG_BITS << _FLAG_BITS | _RIGHT)
             confidence = np.append(confidence, confidence[taking])
             rows = np.append(rows, boxes.object_rows[errors.about[taking]])
         ranked = [RankedClass(*each) for each in sorted_by_kind_with(confidence, rows, len(boxes.classes), tags)]
-        objects, not_missed = (ClassObjects.of(boxes, left_out) for left_out in (boxes.ignored, missed))
         return cls(outcomes, ranked, objects, not_missed, average_precision)
 
     def where(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> CountedClasses:
@@ -4009,7 +4009,8 @@ class OwDln:
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, after in self.errors.recalls(totals, counts).items() if self.errors is not None else ():
+        recalls = self.errors.recalls(totals, counts) if self.errors is not None else {}
+        for error, after in recalls.items():
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 

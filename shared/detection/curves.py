@@ -206,15 +206,15 @@ class RankedClasses:
         tags: np.ndarray = boxes.image.astype("uint32" if len(boxes.counts) < _IMAGES_IN_32_BITS else "uint64")
         tags = tags << _IMAGE_FROM | _FLAGS_OF_OUTCOME[outcomes.outcome]
         tags[on_unknown] |= _ON_UNKNOWN
-        confidence, rows, missed = boxes.confidence, boxes.rows, boxes.ignored
+        confidence, rows, objects = boxes.confidence, boxes.rows, ClassObjects.of(boxes, boxes.ignored)
+        not_missed = objects
         if errors is not None:
             tags |= (errors.kinds & _KIND).astype(tags.dtype) << _FLAG_BITS
-            taking, missed = errors.taking, missed | errors.missed
+            taking, not_missed = errors.taking, ClassObjects.of(boxes, boxes.ignored | errors.missed)
             tags = np.append(tags, tags[taking] >> _FLAG_BITS << _FLAG_BITS | _RIGHT)
             confidence = np.append(confidence, confidence[taking])
             rows = np.append(rows, boxes.object_rows[errors.about[taking]])
         ranked = [RankedClass(*each) for each in sorted_by_kind_with(confidence, rows, len(boxes.classes), tags)]
-        objects, not_missed = (ClassObjects.of(boxes, left_out) for left_out in (boxes.ignored, missed))
         return cls(outcomes, ranked, objects, not_missed, average_precision)
 
     def where(self, counts: np.ndarray, corrected: int = NO_ERRORS) -> CountedClasses:

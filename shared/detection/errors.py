@@ -178,9 +178,9 @@ def object_fates(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, n
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates` and `kinds_of_false_positives`.
 
-    fates, called: the fate of each object and the row of the class that it was called
-    kinds, about: the kind of each prediction and the object that it is about
-    taking: rows of the predictions that become true positives if their kind is corrected; see `taking_of`
+    fates, called: (m,) the fate of each object and the row of the class that it was called
+    kinds, about: (n,) the kind of each prediction and the object that it is about
+    taking: (k,) rows of the predictions that become true positives if their kind is corrected; see `taking_of`
     missed: (m,) whether an object is missed
     by_image: counts of one of each image
 
@@ -264,7 +264,7 @@ class Errors:
 
 
 def taking_of(outcomes: Outcomes, kinds: np.ndarray, about: np.ndarray) -> np.ndarray:
-    """The rows of the false positives that become true positives if their kind is corrected.
+    """The rows (k,) of the false positives that become true positives if their kind is corrected.
 
     One that should have taken an object becomes a TP of the object's class at its own confidence, unless the object is
     already matched, by a TP or a more confident one of its kind. All others are removed.

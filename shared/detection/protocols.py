@@ -90,7 +90,8 @@ class OwDln:
         rates: Results = {
             name: Rate(value, name not in _LOWER, share=name not in _LOWER) for name, value in values.items()
         }
-        for error, after in self.errors.recalls(totals, counts).items() if self.errors is not None else ():
+        recalls = self.errors.recalls(totals, counts) if self.errors is not None else {}
+        for error, after in recalls.items():
             rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 

@@ -260,6 +260,7 @@ def test_macro_open_f_of_ids_out_of_range(name: str, label: int, size: int) -> N
 @pytest.mark.parametrize("size", [10, LARGE])
 def test_any_negative_class_is_unknown(size: int) -> None:
     classes = np.arange(size) % 5 - 3
+    classes[classes == -3] = np.iinfo(np.int64).min
     columns = {"predicted": np.zeros(size, int), "scores": np.arange(size) % 1000}
     for function, more in ((om.macro_open_f, {"num_classes": 2}), (om.micro_open_f, {}), (om.open_f_curve, {})):
         assert function(**columns, classes=classes, **more) == function(
