@@ -2328,6 +2328,14 @@ def _processor() -> str:
         return platform.processor()
 
 
+def first_of_each(values: Array) -> Array:
+    """Flag the first of each run of equal values, (N,)."""
+    xp = array_namespace(values)
+    first = xp.ones_like(values, dtype=xp.bool)
+    first[1:] = values[1:] != values[:-1]
+    return first
+
+
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
     number = scores.shape[0]
@@ -2565,7 +2573,7 @@ def as_side(scores: Array | Side, counts: Array | None = None, *, bits: int | No
         return Side(ascending(scores), None, bits) if device_of(scores) is None else _on_device(widen(scores), bits)
     xp, (ordered, order) = array_namespace(counts), sorted_with(scores, indices(scores))
     before = xp.cumulative_sum(counts[order], include_initial=True)
-    first = xp.nonzero(_begins(ordered))[0]
+    first = xp.nonzero(first_of_each(ordered))[0]
     return Side(ordered[first], xp.concat([before[first], before[-1:]]), bits)
 
 
@@ -2605,14 +2613,6 @@ def _sorted(scores: Array) -> Array:
     return scores if _in_order(scores) else array_namespace(scores).sort(scores)
 
 
-def _begins(scores: Array) -> Array:
-    """Flag the first of each group of equal scores, in ascending order."""
-    xp = array_namespace(scores)
-    begins = xp.ones_like(scores, dtype=xp.bool)
-    begins[1:] = scores[1:] != scores[:-1]
-    return begins
-
-
 def _in_order(scores: Array) -> bool:
     xp, first = array_namespace(scores), scores[:1000]
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
@@ -2645,7 +2645,7 @@ def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
 
 def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
     """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = _begins(ascending)
+    differs = first_of_each(ascending)
     return None if np.count_nonzero(differs) > most else ascending[differs]
 
 

@@ -2653,6 +2653,14 @@ def _processor() -> str:
         return platform.processor()
 
 
+def first_of_each(values: Array) -> Array:
+    """Flag the first of each run of equal values, (N,)."""
+    xp = array_namespace(values)
+    first = xp.ones_like(values, dtype=xp.bool)
+    first[1:] = values[1:] != values[:-1]
+    return first
+
+
 class Sorted(NamedTuple):
     """Scores kind by kind, in ascending order within each kind."""
 
@@ -3424,13 +3432,6 @@ def take_free(ranked: Pairs, tables: Two) -> Pairs:
                 row_used[row] = column_used[column] = 1
                 taken.append(pair)
     return ranked.take(np.asarray(taken, dtype=np.int64))
-
-
-def first_of_each(groups: np.ndarray) -> np.ndarray:
-    """The first of each run of equal numbers."""
-    first = np.ones(len(groups), dtype=bool)
-    first[1:] = groups[1:] != groups[:-1]
-    return first
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
@@ -4341,7 +4342,7 @@ class OpenSetDetection(Metric):
 
     def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
         """The tables by class and by image, the sweep over confidences, fates and errors."""
-        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        matched, errors, tables = prepared.matched, prepared.matched.errors, dict[str, Any]()
         if self.per_class:
             more = errors.table_by_class() if errors is not None else {}
             tables["per_class"] = {**matched.table_by_class(), **more}
@@ -4364,7 +4365,6 @@ class PreparedImages(Prepared):
         overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps)
         self.images = boxes.counts  # how many each stands for
-        self.errors = self.matched.errors
         self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
@@ -4399,6 +4399,6 @@ class PreparedImages(Prepared):
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self.recall, self.errors):
+        for more in (self.recall, self.matched.errors):
             results |= more.rates(images) if more is not None else {}
         return results

@@ -64,7 +64,7 @@ class BoxErrors:
     def __init__(self, state: DetectionState, options: Mapping[str, Any], names: Mapping[int, str] = {}) -> None:
         without: dict[str, Any] = {"conf_list": None, "recall_level": None, "confidence_level": None}
         prepared = OpenSetDetection(**{**options, **without, "recall_budgets": (), "errors": True}).prepare(state)
-        errors, outcomes = prepared.errors, prepared.matched.outcomes
+        errors, outcomes = prepared.matched.errors, prepared.matched.outcomes
         assert errors is not None
         self._errors, self._outcomes, self._references = errors, outcomes, state["references"]
         self._names = class_words(names, outcomes.boxes.unknown_id)

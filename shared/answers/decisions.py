@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.sorting import first_of_each
 from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.roc import roc_curve
@@ -151,7 +152,7 @@ def thresholds_of(unknown: Side, known: Sequence[Side], points: int) -> np.ndarr
     lowest: the scores above it are s and higher, as at the metrics' own operating points.
     """
     sides = [np.asarray(side.scores, np.float64) for side in (unknown, *known)]
-    distinct = [np.append(side[:1], side[1:][side[1:] != side[:-1]]) for side in sides]
+    distinct = [side[first_of_each(side)] for side in sides]
     if max(map(len, distinct)) <= points + 2:  # with both infinities; so millions are not sorted again
         scores = np.unique(np.concatenate(distinct))
         scores = scores[np.isfinite(scores)]

@@ -146,6 +146,14 @@ def _processor() -> str:
         return platform.processor()
 
 
+def first_of_each(values: Array) -> Array:
+    """Flag the first of each run of equal values, (N,)."""
+    xp = array_namespace(values)
+    first = xp.ones_like(values, dtype=xp.bool)
+    first[1:] = values[1:] != values[:-1]
+    return first
+
+
 def indices(scores: Array) -> Array:
     """The index of each score, as a payload."""
     number = scores.shape[0]

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays.arrays import to_numpy
 from ..arrays.checks import as_choice, as_counts, as_fraction, check_lengths
+from ..arrays.sorting import first_of_each
 from .boxes import checked_table
 from .outcomes import BY_CONFIDENCE, BY_IOU, DEFAULT_IOU, MATCHINGS, Outcome, Outcomes, SelectedBoxes
 from .overlap import Overlaps, Pairs, Two, all_pairs, cuts_of_pairs, objects_of_rows, overlaps
@@ -143,13 +144,6 @@ def take_free(ranked: Pairs, tables: Two) -> Pairs:
                 row_used[row] = column_used[column] = 1
                 taken.append(pair)
     return ranked.take(np.asarray(taken, dtype=np.int64))
-
-
-def first_of_each(groups: np.ndarray) -> np.ndarray:
-    """The first of each run of equal numbers."""
-    first = np.ones(len(groups), dtype=bool)
-    first[1:] = groups[1:] != groups[:-1]
-    return first
 
 
 def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:

@@ -174,7 +174,7 @@ class OpenSetDetection(Metric):
 
     def tables(self, prepared: PreparedImages, results: Results) -> dict[str, Any]:
         """The tables by class and by image, the sweep over confidences, fates and errors."""
-        matched, errors, tables = prepared.matched, prepared.errors, dict[str, Any]()
+        matched, errors, tables = prepared.matched, prepared.matched.errors, dict[str, Any]()
         if self.per_class:
             more = errors.table_by_class() if errors is not None else {}
             tables["per_class"] = {**matched.table_by_class(), **more}
@@ -197,7 +197,6 @@ class PreparedImages(Prepared):
         overlaps = boxes.overlaps(float(lowest))
         self.matched = PROTOCOLS[metric.protocol](boxes, overlaps)
         self.images = boxes.counts  # how many each stands for
-        self.errors = self.matched.errors
         self.recall = BudgetRecall(boxes, overlaps, sizes, metric.budget) if sizes else None
 
     @cached_property
@@ -242,6 +241,6 @@ class PreparedImages(Prepared):
             results = self.matched.rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
-        for more in (self.recall, self.errors):
+        for more in (self.recall, self.matched.errors):
             results |= more.rates(images) if more is not None else {}
         return results

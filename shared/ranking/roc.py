@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, device_of, to_numpy
 from ..arrays.checks import as_int, by_keyword
+from ..arrays.sorting import first_of_each
 from .counts import Side, checked_sides, runs
 
 MAX_POINTS = 1000
@@ -79,7 +80,7 @@ def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]]
     position, height = place(vertices)
     num_cells = max_points // _PER_CELL
     cells = np.minimum((position * num_cells).astype(np.int64), num_cells - 1)
-    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    starts = np.flatnonzero(first_of_each(cells))
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(cells)))
     chosen = [starts, np.append(starts[1:], len(cells)) - 1]
     for extreme in (np.minimum, np.maximum):
