@@ -262,7 +262,7 @@ $(VENV)-release/installed: setup.cfg pyproject.toml constraints.txt
 
 $(VENV)-ultralytics/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)-ultralytics
-	$(VENV)-ultralytics/bin/python -m pip install --quiet --editable '.[ultralytics]' pytest hypothesis
+	$(VENV)-ultralytics/bin/python -m pip install --quiet --editable '.[ultralytics]' pytest pytest-timeout hypothesis
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

@@ -30,6 +30,7 @@ SCRIPTS = {
     for i, script in enumerate(re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL))
 }
 NEEDED = {"Dask": "distributed", "SQL": "duckdb", "Ray Data": "ray", "Spark": "pyspark", "Beam": "apache_beam"}
+pytestmark = pytest.mark.timeout(1000)  # an engine may take a quarter of an hour to start and to end, see `run`
 
 # a task ends its process in the middle, the first time that it runs
 RETRIED = """

@@ -9,6 +9,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 import yaml
 
 from openworld_metrics.metric.signature import VERSION
@@ -33,6 +34,11 @@ def test_the_version() -> None:
     assert archive["keywords"] == citation["keywords"]
     newest = re.findall(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[0]
     assert newest == (stated, str(citation["date-released"]))
+
+
+def test_no_test_runs_for_ever(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.pluginmanager.hasplugin("timeout")
+    assert 0 < float(pytestconfig.getini("timeout")) <= 300
 
 
 def test_the_changelog() -> None:
