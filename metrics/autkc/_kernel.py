@@ -426,7 +426,10 @@ def as_matrix(x: Any, name: str) -> Array:
         return x
     if is_bfloat16(x):
         return x.detach()
-    return as_numbers(x, name)
+    matrix = as_numbers(x, name)
+    if matrix.ndim == 2 and matrix.dtype == array_namespace(matrix).bool:
+        raise TypeError(f"{name}: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0")
+    return matrix
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
@@ -2174,7 +2177,8 @@ _INT, _FLAG = np.dtype(np.int32), np.dtype(np.bool_)
 
 def listed_ranks(predictions: Any, labels: Any) -> Array:
     """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent."""
-    predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
+    predictions = as_integers(as_matrix(predictions, "predictions"), "predictions", 2)
+    labels = as_labels(labels, "labels")
     check_lengths(predictions=predictions, labels=labels)
     predictions, labels = on_one_device(predictions, labels)
     xp = array_namespace(predictions)

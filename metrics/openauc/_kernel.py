@@ -460,7 +460,10 @@ def as_matrix(x: Any, name: str) -> Array:
         return x
     if is_bfloat16(x):
         return x.detach()
-    return as_numbers(x, name)
+    matrix = as_numbers(x, name)
+    if matrix.ndim == 2 and matrix.dtype == array_namespace(matrix).bool:
+        raise TypeError(f"{name}: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0")
+    return matrix
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:

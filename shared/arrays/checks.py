@@ -237,12 +237,18 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 
 def as_matrix(x: Any, name: str) -> Array:
-    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block.
+
+    Raises TypeError for rows of booleans, which might be class ids 0 and 1 or scores.
+    """
     if type(x) is np.ndarray and x.dtype in WIDE:  # the usual case, and fast
         return x
     if is_bfloat16(x):
         return x.detach()
-    return as_numbers(x, name)
+    matrix = as_numbers(x, name)
+    if matrix.ndim == 2 and matrix.dtype == array_namespace(matrix).bool:
+        raise TypeError(f"{name}: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0")
+    return matrix
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:

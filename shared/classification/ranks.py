@@ -84,7 +84,8 @@ def listed_ranks(predictions: Any, labels: Any) -> Array:
     >>> listed_ranks([[0, 7, 1], [4, 2, 9]], [7, 5]).tolist()
     [1, 3]
     """
-    predictions, labels = as_integers(predictions, "predictions", 2), as_labels(labels, "labels")
+    predictions = as_integers(as_matrix(predictions, "predictions"), "predictions", 2)
+    labels = as_labels(labels, "labels")
     check_lengths(predictions=predictions, labels=labels)
     predictions, labels = on_one_device(predictions, labels)
     xp = array_namespace(predictions)

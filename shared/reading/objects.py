@@ -2,8 +2,8 @@
 
 orjson parses COCO's results twice as fast as Python's json, which makes reading them a third faster. Text that it reads
 differently, or refuses, goes to json: integers of more than 64 bits, NaN and Infinity, halves of surrogate pairs,
-UTF-16, and malformed text. Results and errors are therefore those of json. Of torch files, only tensors and plain
-containers are unpickled.
+UTF-16, and malformed text. Results and errors are therefore those of json, but for a name that an object states twice,
+which is an error. Of torch files, only tensors and plain containers are unpickled.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import gc
 import json
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -28,8 +29,12 @@ _BLOCK = 1 << 18  # bytes that fit in a cache
 _BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
 
 
+class _RepeatedNameError(ValueError):
+    """A name that an object states twice."""
+
+
 def parse_json(data: bytes) -> Any:
-    """The content of JSON. Raises ValueError, with line and column, for other text."""
+    """The content of JSON. Raises ValueError, with line and column, for other text, and for a name stated twice."""
     try:
         return loads(data)
     except json.JSONDecodeError as error:
@@ -39,37 +44,84 @@ def parse_json(data: bytes) -> Any:
 
 
 def parse_json_lines(data: bytes) -> list[Any]:
-    """The contents of lines of JSON; blank lines are skipped. Raises ValueError, with the line, for other text."""
+    """The contents of lines of JSON; blank lines are skipped.
+
+    Raises ValueError, with the line, for other text, and for a name that an object states twice.
+    """
     text = data.removeprefix(codecs.BOM_UTF8)
-    parse = json.loads if _has_long_integers(text) else orjson.loads
-    contents = []
     with no_collection():
-        for number, line in enumerate(text.split(b"\n"), 1):
-            if line.strip():
-                try:
-                    contents.append(_line(line, parse))
-                except (ValueError, RecursionError):
-                    raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
+        contents = _contents_of_lines(text, json.loads if _has_long_integers(text) else orjson.loads)
+        return contents if _has_each_name(text, contents) else _contents_of_lines(text, _checked)
+
+
+def _contents_of_lines(text: bytes, parse: Callable[[bytes], Any]) -> list[Any]:
+    contents = []
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.strip():
+            try:
+                contents.append(_line(line, parse))
+            except _RepeatedNameError as error:
+                raise ValueError(f"{error} in line {number}") from None
+            except (ValueError, RecursionError):
+                raise ValueError(f"expected JSON in each line, got other text in line {number}") from None
     return contents
 
 
 def loads(data: bytes) -> Any:
-    """`json.loads(data)`, but faster, and UTF-8 may begin with a byte order mark."""
+    """`json.loads(data)`, but faster, UTF-8 may begin with a byte order mark, and no name may be stated twice."""
     with no_collection():
         text = data.removeprefix(codecs.BOM_UTF8)
         if not _has_long_integers(text):
             try:
-                return orjson.loads(text)
+                content = orjson.loads(text)
             except orjson.JSONDecodeError:
                 pass  # json reports the error, if there is one
-        return json.loads(data)
+            else:
+                if _has_each_name(text, content):
+                    return content
+        return _checked(data)
 
 
 def _line(line: bytes, parse: Callable[[bytes], Any]) -> Any:
     try:
         return parse(line)
     except orjson.JSONDecodeError:
-        return json.loads(line)  # of NaN and Infinity
+        return _checked(line)  # of NaN and Infinity
+
+
+def _checked(data: bytes) -> Any:
+    """`json.loads(data)`. Raises _RepeatedNameError for a name that an object states twice."""
+    return json.loads(data, object_pairs_hook=_with_names_once)
+
+
+def _with_names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        name, values = next((name, values) for name, values in _values(pairs).items() if len(values) > 1)
+        came = " and ".join(reprlib.repr(value) for value in values[:2])
+        raise _RepeatedNameError(f"expected each name once in an object, got {name!r} as {came}")
+    return content
+
+
+def _values(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    values: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return values
+
+
+def _has_each_name(text: bytes, content: Any) -> bool:
+    """Whether a content surely has all names that its text states, since both have as many colons.
+
+    Objects keep the last value of a name, so a repeated one loses its colon; an escaped colon might make up for it.
+    To write a content takes a fifteenth of the time to read it.
+    """
+    if b"\\u003a" in text or b"\\u003A" in text:
+        return False
+    try:
+        return orjson.dumps(content).count(b":") == text.count(b":")
+    except orjson.JSONEncodeError:  # of long integers, and of many levels
+        return False
 
 
 def _has_long_integers(text: bytes) -> bool:

@@ -40,9 +40,17 @@ FOUR = dict(
     close_set_labels=[0, 0],
 )
 
+BOOLEANS = (
+    dict(predictions=[[True, False]] * 2, references=[0, 1]),
+    r"predictions: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0",
+    TypeError,
+)
+OPEN_BOOLEANS = ({**BOOLEANS[0], "predictions": [[True, False]] * 4, "references": OPEN["references"]}, *BOOLEANS[1:])
+
 # by metric: what differs from its good columns, the message, and the exception, by default ValueError
 BAD_COLUMNS: dict[str, list[Any]] = {
     "accuracyk": [
+        BOOLEANS,
         (dict(predictions=[[0.1, NAN, 0.2], [0.5, 0.3, 0.2]]), r"predictions: .*NaN.*\(0, 1\)"),
         (dict(references=[1]), "one length, got 2 predictions, 1 references"),
         (dict(predictions=[[0.1, 0.2], [0.3]]), "predictions: expected rows of one length"),
@@ -62,9 +70,11 @@ BAD_COLUMNS: dict[str, list[Any]] = {
         (dict(predictions={"a": 1}), "predictions: expected an array, got dict", TypeError),
     ],
     "autkc": [
+        BOOLEANS,
         (dict(predictions=[[0, 1, 2], [2, 1, 0]]), "predictions: expected .* floating scores, got int64 class ids"),
     ],
     "macro_open_f": [
+        OPEN_BOOLEANS,
         (dict(predictions=[[0.1, 0.2], [NAN, 0.1], [0.1, 0.2], [0.1, 0.2]]), "predictions: .*NaN"),
         (dict(open_scores=[0.1, NAN, 0.1, 0.2]), "open_scores: expected no NaN, got NaN at position 1"),
         (dict(open_scores=[0.1, 0.2]), "got 4 predictions, 4 references, 2 open_scores"),
@@ -78,9 +88,11 @@ BAD_COLUMNS: dict[str, list[Any]] = {
         (dict(predictions=[0.5, 1.0, 0.0, 0.0]), "predictions: expected integers, got 0.5"),
     ],
     "micro_open_f": [
+        OPEN_BOOLEANS,
         (dict(open_scores=None), "open_scores: micro_open_f needs the columns .*; got no open_scores", TypeError),
     ],
     "openauc": [
+        OPEN_BOOLEANS,
         (dict(predictions=[0, 0, 0, 0], references=OPEN["predictions"]), "swapped"),
         (dict(open_scores=None), "open_scores: openauc needs the columns .*; got no open_scores", TypeError),
         (dict(**FOUR), "open_set_pred_known .* instead of predictions", TypeError),

@@ -1,4 +1,4 @@
-"""JSON is parsed by orjson, with the results and the errors of Python's json."""
+"""JSON is parsed by orjson, with the results and the errors of Python's json; no object states a name twice."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import codecs
 import gc
 import json
 import random
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import orjson
@@ -18,7 +20,7 @@ TEXTS = [
     *("[-1e400]", "123456789012345678901234", "-9223372036854775809", '{"a":12345678901234567890}', "[1]\x0b"),
     *("[0.12345678901234567890123]", "[12345678901234567890123.5]", "[-1e-00000000000000000007]"),
     *('["12345678901234567890123"]', "[0,\n\t-99999999999999999999]"),
-    *('{"a": 1, "b": 2, "a": 3}', '["\\u00e9é\\n"]', '["\\ud800"]', "", " ", "\ufeff[1]", "\ufeff\ufeff[1]"),
+    *('{"a": 1, "b": {"a": 3}}', '["\\u00e9é\\n"]', '["\\ud800"]', "", " ", "\ufeff[1]", "\ufeff\ufeff[1]"),
     *(f"[{sign}{2**bits + more}]" for sign in ("", "-") for bits in (53, 63, 64, 70) for more in (-1, 0, 1)),
     *("[01]", "[1.]", "[.5]", "[+1]", "[1,]", "[1 2]", "[1]]", '{"a"}', "nul", '["\t"]', '["a', "[1]\x00", "[1_0]"),
     *("[" * depth + "]" * depth for depth in (200, 5000)),
@@ -103,3 +105,46 @@ def test_lines_that_are_not_json(text: str) -> None:
     line = 1 + len(text) - len(text.lstrip())
     with pytest.raises(ValueError, match=f"^expected JSON in each line, got other text in line {line}$"):
         reader.parse_json_lines(data)
+
+
+def random_content(rng: random.Random, depth: int) -> Any:
+    """A value of JSON with colons, quotes and escapes in its names and words, as text with names stated once."""
+    if depth and rng.random() < 0.8:
+        if rng.random() < 0.4:
+            return [random_content(rng, depth - 1) for _ in range(rng.randrange(4))]
+        names = rng.sample(["a", "b", ":", 'x": 1', "\u00e9", "", "\\", "a:b"], rng.randrange(5))
+        return {name: random_content(rng, depth - 1) for name in names}
+    return rng.choice([0, -1.5, None, True, "b:c", '"a": 3', "", 10**25, float("inf"), 0.1])
+
+
+def with_a_name_again(rng: random.Random, content: Any, text: Callable[[Any], str]) -> str:
+    """The text of a content in which an object states a name a second time, if there is one to do so."""
+    if isinstance(content, list):
+        at = rng.randrange(max(1, len(content)))
+        return f"[{', '.join(with_a_name_again(rng, x, text) if i == at else text(x) for i, x in enumerate(content))}]"
+    if not isinstance(content, dict) or not content:
+        return text(content)
+    name, members = rng.choice([*content]), [f"{text(key)}: {text(value)}" for key, value in content.items()]
+    members.insert(rng.randrange(len(members) + 1), f"{text(name)}: {text(rng.choice([0, 'c:d', [], {':': 1}]))}")
+    return "{" + ", ".join(members) + "}"
+
+
+def test_a_name_stated_twice_is_an_error() -> None:
+    """Wherever it is in the text, however its letters are written; and no other text is refused."""
+    rng, refused = random.Random(70), 0
+    for _ in range(2000):
+        content, text = random_content(rng, 4), partial(json.dumps, ensure_ascii=rng.random() < 0.5)
+        once, twice = text(content), with_a_name_again(rng, content, text)
+        repeats = twice != once
+        if rng.random() < 0.2:
+            once, twice = (each.replace("b:c", "b\\u003ac").replace('"a"', '"\\u0061"', 1) for each in (once, twice))
+        assert repr(reader.parse_json(once.encode())) == repr(json.loads(once))
+        if repeats:
+            refused += 1
+            with pytest.raises(ValueError, match="^expected each name once in an object, got "):
+                reader.parse_json(twice.encode())
+            lines = [once, twice, "[NaN]"]
+            rng.shuffle(lines)
+            with pytest.raises(ValueError, match=f" in line {1 + lines.index(twice)}$"):
+                reader.parse_json_lines("\n".join(lines).encode())
+    assert refused > 500

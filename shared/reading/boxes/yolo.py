@@ -5,6 +5,7 @@ splits and class names.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -375,13 +376,25 @@ def read_yaml(path: Path) -> dict[str, Any]:
         import yaml
 
     class Loader(yaml.SafeLoader):
-        """A loader that refuses aliases of lists and mappings, which can expand a few lines to gigabytes."""
+        """A loader that refuses aliases of lists and mappings, which can expand a few lines to gigabytes.
+
+        So does it names that a mapping states twice, of which YAML's specification allows none.
+        """
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             alias: Any = self.peek_event() if self.check_event(yaml.AliasEvent) else None  # type: ignore[no-untyped-call]
             node = super().compose_node(parent, index)
             if alias is not None and not isinstance(node, yaml.ScalarNode):
                 raise yaml.MarkedYAMLError(None, None, "an alias of a list or a mapping", alias.start_mark)
+            return node
+
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
+            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            first = {(key.tag, key.value): key for key in reversed(keys)}
+            for key in keys:
+                if first[key.tag, key.value] is not key:
+                    raise yaml.MarkedYAMLError(None, None, f"the name {key.value!r} again", key.start_mark)
             return node
 
     try:
@@ -398,10 +411,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
-    """Class names by id, from `names` of a data.yaml, a list or a mapping."""
+    """Class names by id, from `names` of a data.yaml, a list or a mapping, whose ids may be in quotes, as in JSON."""
     names = content.get("names")
     if isinstance(names, list):
         names = dict(enumerate(names))
+    if isinstance(names, dict):
+        ids = [int(key) if isinstance(key, str) and re.fullmatch("[0-9]{1,18}", key) else key for key in names]
+        if len({*ids}) < len(ids):
+            raise ValueError(f"{path}: expected each id once in names, got {max(ids, key=ids.count)} twice")
+        names = dict(zip(ids, names.values()))
     if not isinstance(names, dict) or not names or not all(type(key) is int and key >= 0 for key in names):
         raise ValueError(f"{path}: expected names, as a list or as ids with names, got {names!r}")
     for key, name in names.items():
