@@ -42,7 +42,7 @@ FOUR = dict(
 
 BOOLEANS = (
     dict(predictions=[[True, False]] * 2, references=[0, 1]),
-    r"predictions: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0",
+    r"predictions: expected rows of scores or class ids, got booleans; pass scores as floats",
     TypeError,
 )
 OPEN_BOOLEANS = ({**BOOLEANS[0], "predictions": [[True, False]] * 4, "references": OPEN["references"]}, *BOOLEANS[1:])

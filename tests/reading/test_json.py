@@ -141,7 +141,7 @@ def test_a_name_stated_twice_is_an_error() -> None:
         assert repr(reader.parse_json(once.encode())) == repr(json.loads(once))
         if repeats:
             refused += 1
-            with pytest.raises(ValueError, match="^expected each name once in an object, got "):
+            with pytest.raises(ValueError, match=r"^expected each name once in an object, got "):
                 reader.parse_json(twice.encode())
             lines = [once, twice, "[NaN]"]
             rng.shuffle(lines)

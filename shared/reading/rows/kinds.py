@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -104,6 +105,7 @@ class Column:
         file = table.files.get(members[0], table.files.get(unsigned(members[0])))
         with nullcontext() if file is None else named(file):
             parts = [self.part(name, table) for name in members]
+            self._check_decimals(members, table)
             lines = [table.lines.get(unsigned(name)) for name in members]
             if isinstance(parts[0], Streamed):
                 return side_by_side(parts, lambda arrays: self.made_of(members, arrays, lines, read_as))
@@ -128,6 +130,20 @@ class Column:
             return array
         return array.mapped(lambda batch: _negated(batch, own)) if isinstance(array, Streamed) else _negated(array, own)
 
+    def _check_decimals(self, names: Sequence[str], table: Table) -> None:
+        """Raise ValueError for a number with a point in a file with decimal commas: 1.234 may be over a thousand."""
+        for name in map(unsigned, names if self.is_checked else ()):
+            if table.decimals.get(name, ".") == "." or not _is_of_cells(table.arrays.get(name)):
+                continue
+            cells = table.words[name]().tolist()
+            first = next((i for i, cell in enumerate(cells) if "." in str(cell) and number_of(cell) is not None), None)
+            if first is not None:
+                place = _place(table.lines.get(name), first)
+                raise ValueError(
+                    f"{name}, {place}: expected decimal commas, as in the rest of the file, got {cells[first]!r}; take "
+                    "points out of thousands, or write commas for them"
+                )
+
     def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[int | None], read_as: str) -> Any:
         """The column made of arrays, after their cells are checked; `read_as` is one of READ_AS."""
         for name, part, line in zip(names, parts, lines):
@@ -147,11 +163,10 @@ class Column:
         if not cells.any():
             return ""
         first, count = int(np.argmax(cells)), int(np.count_nonzero(cells))
-        place = f"line {line + first}" if line is not None else f"row {first + 1}"
         others = f" and {count - 1:,} more" if count > 1 else ""
         cell = value[first]
         said = _EMPTY if is_blank(cell) else f"{str(cell)[:60]!r} {self.complaint(value)}"
-        return f"{unsigned(name)}, {place}{others}: {said}"
+        return f"{unsigned(name)}, {_place(line, first)}{others}: {said}"
 
     def unreadable(self, value: Any) -> np.ndarray:
         """Whether each cell is empty, or is not the number or label that is expected, (N,) booleans.
@@ -177,6 +192,11 @@ class Column:
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """A column of text as values, once its unreadable cells are gone; integers, which may be ids, stay integers."""
         return as_numbers(array)
+
+
+def _place(line: int | None, row: int) -> str:
+    """The line of a row, counted from 0, where the first has a line; else the row, counted from 1."""
+    return f"row {row + 1}" if line is None else f"line {line + row}"
 
 
 def _only(names: list[str]) -> list[str]:
@@ -335,17 +355,54 @@ class Classes(Column):
         return {*names} <= _matrices(table) | {*runs(table)}
 
     def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[int | None], read_as: str) -> Any:
-        """The columns side by side, as floats if they are read as scores, as integers if they are read as class ids."""
+        """The columns side by side: floats if they are scores, as `read_as` or their names say, integers if class ids.
+
+        If neither says it, whole numbers of an integer type are class ids.
+        """
         value = super().made_of(names, parts, lines, read_as)
+        if not self.is_read_as:
+            read_as = "scores"
+        elif read_as == "automatic":
+            read_as = meant_by(names, num_dimensions(value))
         if self.is_matrix and num_dimensions(value) == 1:
             value = np.asarray(value)[:, None]
-        kind = {"scores": float, "class ids": int}.get(read_as if self.is_read_as else "scores")
+        kind = {"scores": float, "class ids": int}.get(read_as)
         array = np.asarray(value)
         if kind is None or array.dtype.kind not in "biuf" or array.dtype.kind == np.dtype(kind).kind:
             return value
         if kind is int and (array != np.round(array)).any():
             return value  # the metric says what is wrong with it
         return array.astype(kind)
+
+
+_OF_SCORES = frozenset(
+    word + end
+    for word in ("logit", "prob", "proba", "softmax", "score", "output", "vote", "confidence", "conf", "p")
+    for end in ("", "s")
+) | {"probability", "probabilities"}
+_OF_IDS = frozenset(("top", "rank", "ranked", "guess", "guesses", "id", "ids", "choice", "choices", "candidate"))
+
+
+def meant_by(names: Sequence[str], dimensions: int) -> str:
+    """What whole numbers are by the names of their columns, one of READ_AS: class ids in a single column (N,).
+
+    Columns that are numbered classes, or whose names differ otherwise, are classes, and hold scores.
+
+    >>> meant_by(["logit_0", "logit_1"], 2), meant_by(["cat", "dog"], 2), meant_by(["top1", "top2"], 2)
+    ('scores', 'scores', 'class ids')
+    >>> meant_by(["predictions"], 2)
+    'automatic'
+    """
+    if dimensions == 1:
+        return "class ids"
+    stems = {stem(unsigned(name)) for name in names}
+    words = {*re.findall("[a-z]+", " ".join(stems).lower())}
+    if words & _OF_SCORES:
+        return "scores"
+    if words & _OF_IDS:
+        return "class ids"
+    of_classes = len(stems) > 1 or (len(names) > 1 and words == {"class"})
+    return "scores" if of_classes else "automatic"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp
 from ..tables.files import Table
 from .cells import are_blank, distinct, is_score, is_text, num_dimensions, number_at_end, plain, runs, side_of
+from .kinds import meant_by
 from .metrics import Layout
 
 UNKNOWN = -1  # the reference of an unknown sample
@@ -172,7 +173,7 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
 
 
 def _matrices(table: Table, classes: Sequence[str]) -> dict[str, np.ndarray]:
-    """The matrices of floats by name, also of runs of numbered columns; or that of the columns of `classes` alone."""
+    """The matrices of scores by name, also of runs of numbered columns; or that of the columns of `classes` alone."""
     matrices = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 2}
     blocks = {f"{classes[0]} … {classes[-1]}": classes} if classes else {}
     if blocks:
@@ -182,8 +183,13 @@ def _matrices(table: Table, classes: Sequence[str]) -> dict[str, np.ndarray]:
             if any(word in plain(names[0]) for word in _OF_CLASSES):  # unlike s1 and s2, two models
                 blocks[names[0].rstrip("0123456789_ ")] = names
     matrices |= {name: np.column_stack([table.arrays[each] for each in names]) for name, names in blocks.items()}
-    floats = {name: np.asarray(array) for name, array in matrices.items()}
-    return {name: array for name, array in floats.items() if array.dtype.kind == "f" and array.shape[1] > 1}
+    of_scores = {name: np.asarray(array) for name, array in matrices.items() if array.shape[1] > 1}
+    members = {name: blocks.get(name, (name,)) for name in of_scores}
+    return {
+        name: array.astype(float) if array.dtype.kind in "iu" else array
+        for name, array in of_scores.items()
+        if array.dtype.kind == "f" or (array.dtype.kind in "iu" and meant_by(members[name], 2) == "scores")
+    }
 
 
 def wrong_way(layout: Layout, columns: Mapping[str, Any]) -> float | None:

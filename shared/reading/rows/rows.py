@@ -21,7 +21,7 @@ from ..reasons import some
 from ..tables.files import Streamed, Table, batches
 from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, num_dimensions, plain
 from .inputs import table_of_input, table_of_places
-from .kinds import READ_AS, Images, Labels
+from .kinds import READ_AS, Column, Images, Labels, meant_by
 from .metrics import (
     LAYOUTS,
     MODELS,
@@ -130,6 +130,8 @@ class Rows:
             change = meaning.applied
             models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
             said_of |= dict.fromkeys(meaning.sentences())
+            if _are_assumed_ids(predictions, columns[predictions.name], made_of[predictions.name], self.read_as):
+                said_of[f"{predictions.name} are class ids, since they are whole numbers"] = None
         guesses = [
             f"{column} is {' and '.join(self.made_of[column])}"
             for column, names in self.guesses.items()
@@ -218,6 +220,13 @@ class Rows:
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
+def _are_assumed_ids(column: Column, value: Any, names: Sequence[str], read_as: str) -> bool:
+    """Whether rows of several whole numbers are read as class ids only for their type."""
+    if not (column.is_read_as and isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] > 1):
+        return False
+    return value.dtype.kind in "iu" and read_as == meant_by(names, 2) == "automatic"
+
+
 def _check_labels(table: Table, names: Sequence[str]) -> None:
     """Raise ValueError for files whose rows are taken for the same samples, but which label them otherwise."""
     for name in names:
@@ -301,7 +310,8 @@ def _without(table: Table, out: Unread) -> Table:
         name: array[kept] if isinstance(array, np.ndarray) and len(array) == out.size else array
         for name, array in table.arrays.items()
     }
-    return Table(arrays, {name: partial(_kept, read, kept) for name, read in table.words.items()})
+    words = {name: partial(_kept, read, kept) for name, read in table.words.items()}
+    return Table(arrays, words, decimals=table.decimals)
 
 
 def _kept(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:

@@ -64,6 +64,22 @@ def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "."
 
 
+def with_points(array: np.ndarray) -> np.ndarray:
+    """A column of cells with points for decimal commas: Arrow keeps all as text beside a cell that is no number.
+
+    >>> with_points(np.asarray(["0,5", "a,b", None, "25,5 %"], dtype=object)).tolist()
+    ['0.5', 'a,b', None, '25.5 %']
+    """
+    if array.dtype.kind not in "OU":
+        return array
+    cells = [cell.replace(",", ".") if _COMMA.match(cell or "") and _is_number(cell) else cell for cell in array]
+    return np.asarray(cells, dtype=object)
+
+
+def _is_number(cell: str) -> bool:
+    return _COMMA.fullmatch(cell.strip(" %")) is not None
+
+
 def _is_row(line: str, cells: Sequence[str], places: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a first line of values is a row, rather than the names of columns, as the requested names say.
 
@@ -114,6 +130,11 @@ class Csv:
             self.table, self.headless = self.table.slice(1), False
         counted = b"\n\n" not in self._text.rstrip()
         self.first_line = self._lines_before + 2 - self.headless if counted else None
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark, a point or a comma."""
+        return self._marks.decimal
 
     @property
     def names(self) -> list[str]:

@@ -92,6 +92,7 @@ class Table(NamedTuple):
     words: by the name of a column, a function that reads its cells as names, as they stand in the file
     lines: the line of a column's first value in its file
     files: the file of a column
+    decimals: the decimal mark of a column's file, where it is no point
     alone: whether it is one array without a name, which is called like its file
     """
 
@@ -99,6 +100,7 @@ class Table(NamedTuple):
     words: Mapping[str, Callable[[], Any]] = {}
     lines: Mapping[str, int] = {}
     files: Mapping[str, str] = {}
+    decimals: Mapping[str, str] = {}
     alone: bool = False
 
     def joined(self, more: Table, stem: str) -> Table:
@@ -107,10 +109,10 @@ class Table(NamedTuple):
         for name in more.arrays:
             names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
             called[name] = next(free for free in names if free not in self.arrays)
-        arrays, words, lines, files = (
-            {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:4], more[:4])
+        arrays, words, lines, files, decimals = (
+            {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:5], more[:5])
         )
-        return Table(arrays, words, lines, files)
+        return Table(arrays, words, lines, files, decimals)
 
 
 class Streamed:
@@ -252,7 +254,7 @@ def check_names(names: Sequence[str], limits: Limits) -> None:
 
 def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
     """Columns of separated values; without a header, one array of all, named after the file."""
-    from .csv import HINT, Csv  # whose library takes time to import
+    from .csv import HINT, Csv, with_points  # whose library takes time to import
 
     csv = Csv(content, names)
     check_names(csv.names, COMMANDS)
@@ -261,11 +263,14 @@ def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
         came = f"{', '.join(csv.names[:5])}; {value} is a value"
         raise ValueError(f"expected names in the first line, or numbers only, got {came}, so {HINT}")
     arrays = {name: _array_of(csv.table[name]) for name in csv.names}
+    if csv.decimal != ".":
+        arrays = {name: with_points(array) for name, array in arrays.items()}
     words = {name: partial(csv.words, name) for name in csv.names}
     if csv.headless and not names:
         parts = [*arrays.values()]
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
-    return Table(arrays, words, {} if csv.first_line is None else dict.fromkeys(arrays, csv.first_line))
+    lines = {} if csv.first_line is None else dict.fromkeys(arrays, csv.first_line)
+    return Table(arrays, words, lines, decimals={} if csv.decimal == "." else dict.fromkeys(arrays, csv.decimal))
 
 
 def _of_parquet(path: Path, limits: Limits) -> Table:

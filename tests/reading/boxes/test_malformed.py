@@ -80,9 +80,15 @@ YAML: dict[str, tuple[str, str]] = {
     "off": ("names: [on, off]\nval: images", r": expected the name of class 0 .* got True; put it between quotes$"),
     "a negative id": ("names: {-1: cat}\nval: images", r": expected names, as a list or as ids with names, got {-1"),
     "a flag for an id": ("names: {true: cat}\nval: images", r": expected names, as a list or as ids with names, .*T"),
-    "a name stated twice": ("names: [cat]\nval: images\nnames: [dog]", r":3: expected YAML, got the name 'names' again$"),
+    "a name stated twice": (
+        "names: [cat]\nval: images\nnames: [dog]",
+        r":3: expected YAML, got the name 'names' again$",
+    ),
     "an id stated twice": ("names:\n  0: cat\n  0: dog", r":3: expected YAML, got the name '0' again$"),
-    "an id in two spellings": ("names: {0: cat, '0': dog}\nval: images", r": expected each id once in names, got 0 twice$"),
+    "an id in two spellings": (
+        "names: {0: cat, '0': dog}\nval: images",
+        r": expected each id once in names, got 0 twice$",
+    ),
     "aliases": ("a: &a [cat]\nval: images\nnames: *a", r":3: expected YAML, got an alias of a list or a mapping$"),
     "an alias of itself": ("val: images\nnames: &a [*a]", r":2: expected YAML, got an alias of a list or a mapping$"),
     "too deep": ("names: " + "[" * 50_000, r": expected fewer levels, got a value nested too deeply$"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -12,8 +13,11 @@ import pyarrow.csv
 import pytest
 from hypothesis import given
 
+from openworld_metrics import read
+from openworld_metrics.reading.rows.kinds import Scores
 from openworld_metrics.reading.tables.csv import Csv, Separators, separators
 from openworld_metrics.reading.tables.files import read_table
+from tests.conftest import Run
 from tests.examples import many, seeds
 
 
@@ -124,3 +128,42 @@ def test_no_source_belongs_to_python(length: int, monkeypatch: pytest.MonkeyPatc
     assert len(sources) == (1 if length == 5 else 2)
     assert all(type(source) is pa.BufferReader for source in sources)
     assert pa.total_allocated_bytes() - before >= length  # the text's copy is Arrow's
+
+
+@many
+@given(seed=seeds)
+def test_no_number_has_a_point_among_decimal_commas(seed: int) -> None:
+    """A cell with a point is refused with its line where its column is used, and only there."""
+    rng = Random(seed)
+    mark, rows = rng.choice("\t;"), rng.randint(3, 12)
+    cells = [
+        [f"{rng.randrange(9)},{rng.randrange(1, 100)}" for _ in range(rows)],
+        [*map(str, rng.choices(range(9), k=rows))],
+    ]
+    wrong, column = rng.randrange(rows), rng.randrange(2)
+    cells[column][wrong] = cell = rng.choice(("1.234", "2.500", "-0.5", "1.5e3", ".5", "12.345"))
+    text = "\n".join([f"a{mark}b", *map(mark.join, zip(*cells))]) + "\n"
+    if "," not in "".join(map(mark.join, [*zip(*cells)][:1])):
+        return  # the first row says which mark the file has
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.tsv"
+        path.write_text(text)
+        names = "ab"[column], "ab"[1 - column]
+        message = rf"x\.tsv: {names[0]}, line {wrong + 2}: expected decimal commas, .* got '{re.escape(cell)}'"
+        with pytest.raises(ValueError, match=message):
+            read("ood_bench", path, columns={"predictions": names[0], "references": names[1]})
+        other = Scores("predictions").take([names[1]], read_table(path)).tolist()
+        assert other == [float(each.replace(",", ".")) for each in cells[1 - column]]
+
+
+def test_thousands_below_decimal_commas(tmp_path: Path, run: Run) -> None:
+    """Row 21 of reports; without the points it is read, as the error says."""
+    text = "dist;temp;label\n987;20,5;0\n1.234;21,5;1\n990;20,5;0\n2.500;21,5;1\n"
+    (tmp_path / "de.csv").write_text(text)
+    command = ("compute", "ood_bench", tmp_path / "de.csv", "--predictions", "dist", "--metrics", "auroc")
+    code, _, errors = run(*command)
+    assert code == 2
+    assert "de.csv: dist, line 3: expected decimal commas, as in the rest of the file, got '1.234'" in errors
+    for cure in (text.replace(".", ""), text.replace(".", ",")):
+        (tmp_path / "de.csv").write_text(cure)
+        assert run(*command)[0] == 0
