@@ -420,7 +420,7 @@ def as_matrix(x: Any, name: str) -> Array:
         return x.detach()
     matrix = as_numbers(x, name)
     if matrix.ndim == 2 and matrix.dtype == array_namespace(matrix).bool:
-        raise TypeError(f"{name}: expected rows of scores or class ids, got booleans; pass scores as floats, 0.0 and 1.0")
+        raise TypeError(f"{name}: expected rows of scores or class ids, got booleans; pass scores as floats")
     return matrix
 
 
