@@ -12,10 +12,21 @@ import numpy as np
 from .arrays.arrays import as_array, to_numpy
 from .arrays.checks import as_int, as_open_share
 from .loading import metric_class
-from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, pairs_of, percentiles, resampled, whole
+from .metric.bootstrap import (
+    MAX_RESAMPLES,
+    ByGroup,
+    Part,
+    draw,
+    moved,
+    pairs_of,
+    percentiles,
+    resampled,
+    whole,
+    with_means,
+)
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
-from .metric.results import Key, Rate, Results, Summary, rates_of
+from .metric.results import ARITHMETIC, Key, Rate, Results, Summary, rates_of
 from .metric.states import COUNTS
 
 # columns that say what the samples are, and so belong to both models
@@ -68,7 +79,7 @@ def compare(
     _check_shared(metric, first, second)
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
-    return compared(parts, level, skipping=metric.groups_without == "skip").table()
+    return compared(parts, level, **metric.means).table()
 
 
 class Comparison(NamedTuple):
@@ -113,18 +124,26 @@ class Comparison(NamedTuple):
 def differences_of_parts(
     first: Iterable[Part], second: Iterable[Part], *, n_resamples: int, random_state: int
 ) -> Iterator[tuple[Part, Part, ByGroup]]:
-    """Parts of two models with their differences; each draws from the seed itself, and is permuted by its name."""
+    """Parts of two models with `paired_differences`; each draws from the seed itself, and is permuted by its name."""
     for one, other in zip_longest(first, second):
         if one is None or other is None or one.results.keys() != other.results.keys():
             raise ValueError("first, second: expected the same groups of samples, got others")
         values, symmetric = paired_differences(one, other, n_resamples, random_state)
         drawn = one.by_group(values, random_state)
         # if the models cannot be told apart, a difference and its opposite are equally likely
-        yield one, other, {key: np.append(each, -each) for key, each in drawn.items()} if symmetric else drawn
+        yield one, other, {key: _and_mirrored(each) for key, each in drawn.items()} if symmetric else drawn
 
 
-def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipping: bool = False) -> Comparison:
-    """The comparison of groups, or of all samples, which have an empty name; `skipping` as of `summary_of_groups`."""
+def _and_mirrored(drawn: np.ndarray) -> np.ndarray:
+    """Differences with the rates of the two models, and behind them those of the models the other way round."""
+    return np.concatenate([drawn, drawn[:, [0, 2, 1]] * (-1, 1, 1)])
+
+
+def compared(
+    parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipping: bool = False, groups_mean: str = ARITHMETIC
+) -> Comparison:
+    """The comparison of groups, or of all samples, which have an empty name; options as of `summary_of_groups`."""
+    means: Any = {"skipping": skipping, "groups_mean": groups_mean}
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
@@ -132,14 +151,19 @@ def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipp
         first |= one.results
         second |= other.results
         drawn |= values
-    summary, differences = whole(first, drawn, skipping=skipping)
-    return Comparison(summary, whole(second, {}, skipping=skipping)[0], differences, level)
+    differences, one, other = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
+    summary, of_means = whole(first, differences, **means)
+    if groups_mean != ARITHMETIC and summary.groups is not None:
+        # only the arithmetic mean of differences is the difference of the means
+        firsts, seconds = (with_means(each, groups_mean) for each in (one, other))
+        of_means |= {key: firsts[key] - seconds[key] for key in firsts if key not in drawn}
+    return Comparison(summary, whole(second, {}, **means)[0], of_means, level)
 
 
 def paired_differences(
     first: Part, second: Part, n_resamples: int, random_state: int
 ) -> tuple[dict[Key, np.ndarray], bool]:
-    """Differences of two models' rates in resamples, (B,) each, of the same samples for both.
+    """Differences of two models' rates in resamples, and the rates, (B, 3) each, of the same samples for both.
 
     Returns them, and whether swapping the models changes nothing. Raises ValueError where the samples of the two are
     not the same in number and kind.
@@ -159,16 +183,18 @@ def paired_differences(
             prepared.rates(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64))
             for prepared, rows in zip(models, places)
         ]
-        return [results[0][key].value - results[1][key].value for key in keys]
+        return [rates[key].value for key in keys for rates in results]
 
     columns = resampled(resample, n_resamples, random_state, len(places[0])).T
-    # merging rows shifts the two rates, so differences are shifted back by the same amount; none at all stays none
-    shifts = (
-        (exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value) for key in keys
-    )
-    return {
-        key: np.where(column == 0, 0.0, column + shift) for key, column, shift in zip(keys, columns, shifts)
-    }, pairs.symmetric
+    drawn = {}
+    for key, one, other in zip(keys, columns[::2], columns[1::2]):
+        # merging rows shifts the two rates, so differences are shifted back by the same amount; none at all stays none
+        shifts = [rates[key].value - rows[key].value for rates, rows in zip(exact, merged)]
+        shift = (exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value)
+        difference = one - other
+        difference = np.where(difference == 0, 0.0, difference + shift)
+        drawn[key] = np.stack([difference, moved(one, shifts[0]), moved(other, shifts[1])], axis=1)
+    return drawn, pairs.symmetric
 
 
 def better(higher: bool | None, low: float, p: float, level: float) -> str | None:

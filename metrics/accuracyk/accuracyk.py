@@ -26,8 +26,9 @@ Args:
         is more likely.
     references: (N,) integer class ids.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
-    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids
         a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
     ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"
@@ -41,6 +42,7 @@ Args:
         a percentile bootstrap of the known samples; the table gets none. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     accuracy: without `k_list`, in [0, 1]; higher is better.

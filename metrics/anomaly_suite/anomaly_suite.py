@@ -54,8 +54,9 @@ Args:
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomalous pixel.
     samples: optional (N,) strings or integers, the id of the sample that each image shows, such as a product seen from
         several sides. It is anomalous if any of its images is, and its score is the highest score of its images.
-    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        image, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.
@@ -84,6 +85,7 @@ Args:
         a percentile bootstrap of normal and anomalous images. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.

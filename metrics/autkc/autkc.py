@@ -24,8 +24,9 @@ Args:
     predictions: (N, C) floating scores, higher is more likely.
     references: (N,) integer class ids.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
-    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
     ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
         k-th score) or "expected" (the chance of a hit when ties are broken at random).
@@ -38,6 +39,7 @@ Args:
         a percentile bootstrap of the known samples; the table gets none. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th

@@ -31,8 +31,9 @@ Args:
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
-    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
     num_classes: number C of known classes, for class ids if some classes never occur. Defaults to the number of
@@ -43,6 +44,7 @@ Args:
         a percentile bootstrap of known and unknown samples. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     micro_open_f: the best F over the thresholds, in [0, 1]; higher is better.

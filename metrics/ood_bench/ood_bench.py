@@ -31,8 +31,9 @@ Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
-    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
         tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, "eer",
@@ -55,6 +56,7 @@ Args:
         a percentile bootstrap of in-distribution and OOD samples. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     auroc: the probability that an OOD sample scores above an in-distribution one, ties counting half.

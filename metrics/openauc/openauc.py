@@ -36,8 +36,9 @@ Args:
         XCurve's four arrays: scores of the known and of the unknown samples, and predicted and true classes of the
         known ones.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
-    groups: optional (N,) strings or integers, the group of each sample, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
         bounded, and results that rank scores get an error bound. Set it at load. Defaults to None, which keeps all.
@@ -57,6 +58,7 @@ Args:
         a percentile bootstrap of known and unknown samples. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is correct] ([r_j > r_i] + [r_j = r_i] / 2). It

@@ -32,8 +32,9 @@ Args:
     predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
     references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict is
         1 for difficult or crowd objects, which are not counted, and 0 for the others.
-    groups: optional (N,) strings or integers, the group of each image, such as a category, a data set or a seed; None,
-        "" or NaN if it belongs to every group. Rates are then unweighted means over the groups.
+    groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
+        image, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
+        unweighted means over the groups.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
     unknown_class_id: class id of an "unknown" prediction. Defaults to -1.
     iou_threshold: boxes match at this IoU or above, in (0, 1]. Defaults to 0.5.
@@ -62,6 +63,7 @@ Args:
         a percentile bootstrap of the images. Default to None, 1000 and 0.
     groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
         None in the table and are counted in `groups_skipped`.
+    groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..loading import script
 from ..metric.bootstrap import FEWEST, Part, are_enough
-from ..metric.groups import GROUPS, group_name
+from ..metric.groups import GROUPS, group_key
 from ..metric.metric import Metric
 from ..metric.numbers import number_text
 from ..metric.results import Key, Rate, Summary, kind_of, rates_of
@@ -101,9 +101,9 @@ def answers_of(
     differences: list[Difference] = []
     if level is not None and len(settled) > 1:
         drawn = {"n_resamples": chosen["n_resamples"], "random_state": chosen["random_state"]}
-        skipping = chosen["groups_without"] == "skip"
+        means = _metric(subject, first, chosen).means
         try:
-            differences = differences_of(summaries, parts, best, level, **drawn, skipping=skipping)
+            differences = differences_of(summaries, parts, best, level, **drawn, means=means)
         except ValueError as error:
             notes.append(f"The models were not compared: {error}.")
     changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
@@ -184,7 +184,7 @@ def _computed(
             check_cost(work_of_state(subject, state, options, times * len(every)))
         states.append(state)
         summaries.append(metric.summary())
-    groups = [*map(group_name, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
+    groups = [*map(group_key, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
     pooled = summaries[-1] if len(every) > 1 else None
     return Computed(model, rest, states[-1], options, summaries[0], reading, states[0], pooled, groups)
 

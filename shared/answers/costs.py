@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.groups import ALL, GROUPS, rows_of_groups
+from ..metric.groups import ALL, GROUPS, groups_of, keys_of_group, rows_of_groups
 from ..metric.states import COUNTS
 from ..reading.limits import RefusedError
 from .subject import Drawing, Subject
@@ -40,7 +40,7 @@ def work_of_options(subject: Subject, columns: Mapping[str, Any], options: Mappi
     """The work of options, groups and images by themselves, which needs no state."""
     work = {f"{_items(value):,} values of {name}": _items(value) * _ITEM for name, value in options.items()}
     if GROUPS in columns:
-        groups = len(rows_of_groups(columns[GROUPS]))
+        groups = len(groups_of(rows_of_groups(columns[GROUPS])))
         work[f"{groups:,} groups"] = groups * _GROUP
         for name, value in options.items():
             work[f"{_items(value):,} values of {name} in {groups:,} groups"] = _pairs(value, groups * _NUMBER)
@@ -92,7 +92,7 @@ def steps_of_resample(drawing: Drawing, keys: int, numbers: int, groups: int, ro
 
 
 def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
-    """The groups of a state, or 1, and the rows of all of them: those without a group count in each.
+    """The groups of a state, or 1, and the rows of all of them: those of several groups count in each.
 
     >>> groups = {"groups": np.asarray(["", "far", "near"])}
     >>> num_rows(groups | {f"{i}/scores": np.zeros(2) for i in range(3)}), num_rows({"scores": np.zeros(2)})
@@ -105,8 +105,10 @@ def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
         group = names[int(place)] if inside else ALL
         if name != GROUPS and np.ndim(array):
             sizes[group] = max(sizes.get(group, 0), len(array))
-    shared = sizes.pop(ALL, 0) if len(sizes) > 1 else 0
-    return max(1, len(sizes)), sum(sizes.values()) + len(sizes) * shared
+    groups = groups_of(sizes)
+    if not groups:
+        return 1, sizes.get(ALL, 0)
+    return len(groups), sum(sizes[key] for group in groups for key in keys_of_group(group, sizes))
 
 
 def _items(value: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def mean_over(subject: Subject, summary: Summary) -> str:
     """The groups that numbers are means over, such as "mean of 3 sets"; "" without groups."""
     groups = {*(summary.groups or ())}
     number = len(groups - prefixes(groups))
-    return f"mean of {number:,} {plural(subject.group) if number > 1 else subject.group}" if number else ""
+    groups_of = plural(subject.group) if number > 1 else subject.group
+    return f"{summary.mean_name} of {number:,} {groups_of}" if number else ""
 
 
 def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks) -> Table:
@@ -121,12 +123,12 @@ def differences_of(
     *,
     n_resamples: int,
     random_state: int,
-    skipping: bool = False,
+    means: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[Difference]:
     """The paired differences of every two models, as of `compare`; those of the best come first, best − rival.
 
-    Parameters: the summary and the prepared parts of each model by name; the name of the best; all others as of
-    `compare`. Raises ValueError where two models have other samples.
+    Parameters: the summary and the prepared parts of each model by name; the name of the best; means, the options of
+    means over groups; all others as of `compare`. Raises ValueError where two models have other samples.
     """
     order = sorted(summaries, key=lambda name: name != best)
     kept = {key for summary in summaries.values() for key in summary.rates()}
@@ -134,7 +136,7 @@ def differences_of(
     for first, second in combinations(order, 2):
         drawn = differences_of_parts(parts[first], parts[second], n_resamples=n_resamples, random_state=random_state)
         rates = summaries[first].rates()
-        for key, row in compared(drawn, level, skipping=skipping).rows().items():
+        for key, row in compared(drawn, level, **means).rows().items():
             if key not in kept:
                 continue
             group, name = ("", key) if isinstance(key, str) else key

@@ -230,22 +230,22 @@ def results_text(
     head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
     text = joined(
         joined(head, _numbers(numbers_of(alone, percent=percent), percent, width, colour), by="\n"),
-        *(_groups(summary.results, groups, percent, width, colour) if groups else ()),
+        *(_groups(summary, groups, percent, width, colour) if groups else ()),
         *(_table(key, table, colour) for key, table in tables.items()),
     )
     return joined(text, noted(note, width=width, colour=colour), by="\n")
 
 
 def _groups(
-    results: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, colour: bool
+    summary: Summary, groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, colour: bool
 ) -> list[str]:
     """A row for each group, and a last row for the mean; columns that do not fit get a table below."""
     shown = [*groups][:_ROWS]
     leaves = sum(not any(other.startswith(f"{name}/") for other in groups) for name in groups)
-    names: list[Cell] = [quiet("group"), *shown, strong(f"mean of {leaves}")]
+    names: list[Cell] = [quiet("group"), *shown, strong(f"{summary.mean_name} of {leaves}")]
     columns = []
     for key in dict.fromkeys(key for row in groups.values() for key, one in row.items() if not _is_table(one)):
-        rows = [*(groups[name] for name in shown), results]
+        rows = [*(groups[name] for name in shown), summary.results]
         cells = [numbers_of({key: row.get(key)}, percent=percent)[0] for row in rows]
         higher = next((cell.higher for cell, row in zip(cells, rows) if key in row), None)
         texts: list[Cell] = [(_value(cell, percent), quiet(f" {_ends(cell, percent)}".rstrip())) for cell in cells]

@@ -20,9 +20,9 @@ import numpy as np
 from ..arrays.arrays import State, to_numpy
 from ..arrays.compacting import compact_rows, rows_and_places
 from ..arrays.threads import in_threads, threads_for
-from .groups import ALL, check_names, is_below, prefixes
+from .groups import ALL, BAR, check_names, groups_of, is_below, keys_of_group, prefixes
 from .prepared import MissingClassError, Prepared
-from .results import Interval, Key, Rate, Results, Summary, mean, rates_of, summary_of_groups
+from .results import ARITHMETIC, MEANS, Interval, Key, Rate, Results, Summary, rates_of, summary_of_groups
 from .states import joined, num_samples
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     return {key: values[order] for key, values in replicates.items()}
 
 
-def with_means(by_group: ByGroup) -> Replicates:
+def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups.
 
     >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
@@ -145,8 +145,8 @@ def with_means(by_group: ByGroup) -> Replicates:
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _means([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*own.values()], groups_mean)
     return every
 
 
@@ -165,62 +165,77 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     return low, high
 
 
-def _means(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray], groups_mean: str) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter.
 
     Where some columns hold each resample and, behind all, its mirror image, the others stand beside both.
     """
-    number = max(map(len, columns))
+    number, mean = max(map(len, columns)), MEANS[groups_mean]
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
 class Sharing(Prepared):
-    """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
+    """Rows of groups, each with strata of its own, and rows of the samples that several groups share.
 
     Its rates are those of each group, by (group, key).
 
-    Parameters: groups, each prepared from its own entries and, behind them, the shared ones; own and shared, how many
-    samples each of these entries stands for.
+    Parameters: groups, each prepared from its entries, in the order of `keys_of_group`; sizes, how many samples each
+    entry stands for, by the key of the entries.
     """
 
-    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+    def __init__(self, groups: Mapping[str, Prepared], sizes: Mapping[str, np.ndarray]) -> None:
         self.groups = groups
-        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        rows: dict[str, dict[str, np.ndarray]] = {key: {} for key in sizes}  # of each key's entries, by group
+        for group, prepared in groups.items():
+            keys = keys_of_group(group, sizes)
+            ends = np.cumsum([len(sizes[key]) for key in keys])[:-1]
+            for key, entries in zip(keys, np.split(prepared.rows(), ends)):
+                rows[key][group] = entries
         counts: list[np.ndarray] = []
         strata: list[np.ndarray] = []
         members: list[np.ndarray] = []
-        self._ends = [0]  # of the rows of each group
+        self._ends = [0]  # of the rows of each group, then of those of each set of groups
         for group, prepared in groups.items():
-            entries = rows[group][: len(own[group])]
+            entries = rows[group][group] if group in rows else np.zeros(0, np.int64)
             members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
-            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            counts.append(_tally(entries, sizes.get(group, entries), len(prepared.counts)))
             strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
             self._ends.append(self._ends[-1] + len(prepared.counts))
-        # shared entries by their stratum and their rows in all groups, so that their order does not matter
-        first = next(iter(groups))
-        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
-        kept = of_shared[first] >= 0
-        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
-        places = np.zeros(0, np.int64)
-        if kept.any():
-            columns, _, places = rows_and_places(columns)
-        kinds, *self._shared_rows = columns
-        last = np.full(len(shared), -1)
-        last[kept] = places + self._ends[-1]
-        members.append(last)
-        counts.append(_tally(places, shared[kept], len(kinds)))
-        strata.append(kinds + strata[-1][-1] + 1)
+        self._shared_rows: list[dict[str, np.ndarray]] = []
+        self._keys = [key for key in sorted(sizes, key=lambda key: (key == ALL, key)) if key not in groups]
+        for key in self._keys:
+            # entries by their stratum and their rows in all groups, so that their order does not matter
+            of_shared = rows[key]
+            first = next(iter(of_shared))
+            kept = of_shared[first] >= 0
+            columns = [groups[first].strata[of_shared[first][kept]], *(each[kept] for each in of_shared.values())]
+            places = np.zeros(0, np.int64)
+            if kept.any():
+                columns, _, places = rows_and_places(columns)
+            kinds, *shared_rows = columns
+            self._shared_rows.append(dict(zip(of_shared, shared_rows)))
+            last = np.full(len(sizes[key]), -1)
+            last[kept] = places + self._ends[-1]
+            members.append(last)
+            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            strata.append(kinds + strata[-1][-1] + 1)
+            self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
-        self.sizes = np.concatenate([*own.values(), shared])
+        self.sizes = np.concatenate(
+            [sizes[key] for key in (*(group for group in groups if group in sizes), *self._keys)]
+        )
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
         if counts is None:
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
-            *own, shared = np.split(counts, self._ends[1:])
-            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+            each = np.split(counts, self._ends[1:-1])
+            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            for rows, drawn in zip(self._shared_rows, shared):
+                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
+            parts = [*own.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -228,7 +243,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first the groups' own entries, then the shared ones."""
+        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
         return self._members
 
     def contents(self) -> Iterable[bytes]:
@@ -273,7 +288,7 @@ def results_and_replicates(
     the name of the group. The results of several metrics, such as one for each category of a folder, can be put into
     one dict.
     """
-    groups = sorted(states.keys() - {ALL}) or [name]
+    groups = groups_of(states) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
@@ -288,12 +303,14 @@ def results_and_replicates(
 
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
-    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
+    summary, values = whole(results, drawn, **metric.means)
     level = metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
-def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
+def whole(
+    results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False, groups_mean: str = ARITHMETIC
+) -> tuple[Summary, Replicates]:
     """The summary of groups, and replicates of groups and means; a single group without a name is all samples.
 
     Raises ValueError if all groups lack a class.
@@ -302,7 +319,8 @@ def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = Fa
         raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
-    return summary_of_groups(results, skipping=skipping), with_means(drawn)
+    summary = summary_of_groups(results, skipping=skipping, groups_mean=groups_mean)
+    return summary, with_means(drawn, groups_mean)
 
 
 def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
@@ -310,30 +328,50 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
-    groups = sorted(states.keys() - {ALL})
-    if groups:
-        check_names(groups)  # each batch's are valid, but those of two batches may not be
-    shared = states.get(ALL, [])
-    parts: list[Part] = []
-    for group in groups or [name]:
-        state = joined([*(states[group] if groups else []), *shared])
-        try:
-            with named(group):
-                prepared = metric.prepare(state)
-                results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
-        except MissingClassError:
-            if group == ALL or metric.groups_without != "skip":
-                raise
-            continue
-        if resampled and shared and groups:
-            parts.append(part)
-        else:
-            yield part
-    if parts:
-        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
-        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
-        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
+    drawn_together = [*_drawn_together(states)]
+    if drawn_together:
+        check_names(states)  # each batch's are valid, but those of two batches may not be
+    for together, groups in drawn_together or [(name, [name])]:
+        parts: list[Part] = []
+        for group in groups:
+            keys = keys_of_group(group, states) if drawn_together else [ALL]
+            state = joined([one for key in keys for one in states[key]])
+            try:
+                with named(group):
+                    prepared = metric.prepare(state)
+                    results = prepared.rates()
+                    part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
+            except MissingClassError:
+                if group == ALL or metric.groups_without != "skip":
+                    raise
+                continue
+            if resampled and together != group:
+                parts.append(part)
+            else:
+                yield part
+        if parts:
+            there = {part.name for part in parts}
+            sizes = {key: _sizes(joined(states[key])) for key in states if key == ALL or there & {*key.split(BAR)}}
+            sharing = Sharing({part.name: part.prepared for part in parts}, sizes)
+            yield Part(together, sharing, {part.name: part.results[part.name] for part in parts})
+
+
+def _drawn_together(keys: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """The groups that share samples, and a name of them: "" for all of them, else theirs with bars between.
+
+    >>> [*_drawn_together(["a|b", "b|c", "d", "a"])], [*_drawn_together(["a", "b", ""])]
+    ([('a|b|c', ['a', 'b', 'c']), ('d', ['d'])], [('', ['a', 'b'])])
+    """
+    keys, rest = [*keys], groups_of(keys)
+    if rest and ALL in keys:
+        yield ALL, rest
+        return
+    while rest:
+        here = {rest[0]}
+        for _ in rest:  # each pass reaches one more group, or is the last
+            here |= {group for key in keys if here & {*key.split(BAR)} for group in key.split(BAR)}
+        yield BAR.join(sorted(here)), sorted(here)
+        rest = [group for group in rest if group not in here]
 
 
 @contextmanager
@@ -347,7 +385,7 @@ def named(group: str) -> Iterator[None]:
         raise type(error)(f"group {group!r}: {error}") from error
 
 
-def _counts(state: State) -> np.ndarray:
+def _sizes(state: State) -> np.ndarray:
     """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])

@@ -1,12 +1,13 @@
 """Groups of samples, such as categories, data sets or seeds: a group's state is the state of its rows.
 
 A batch is split into groups before it is reduced, and a state is kept for each. Samples without a group are kept
-separately: they belong to every group, like in-distribution samples that several OOD sets share.
+separately: they belong to every group, like in-distribution samples that several OOD sets share. So are samples of
+some of the groups, under the names of these with a bar between, such as "source|target".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,10 +28,11 @@ from ..arrays.checks import check_lengths
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+BAR = "|"  # between the names of the groups of a sample
 MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
-Parts = Mapping[str, State]  # the states of a batch, by group
+Parts = Mapping[str, State]  # the states of a batch, by `group_key`
 
 
 def reduced_by_group(
@@ -38,7 +40,8 @@ def reduced_by_group(
 ) -> dict[str, State]:
     """The state of each group of a batch, from a function that reduces columns.
 
-    Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
+    Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, nothing (None, "", NaN), or
+    lists of these, of samples of several groups.
     Raises ValueError for groups of another length or malformed names, TypeError for other types, and the errors of
     reduce for the whole batch, so that their messages count the rows of the batch.
     """
@@ -60,14 +63,14 @@ def reduced_by_group(
 
 
 def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
-    """The rows of each group, in ascending order, by its name.
+    """The rows of each group, and of each set of groups that a sample has, in ascending order, by its `group_key`.
 
-    >>> rows_of_groups(["near", None, "near", "far"])
-    {'near': array([0, 2]), '': array([1]), 'far': array([3])}
+    >>> rows_of_groups(["near", None, "near", ["near", "far"]])
+    {'near': array([0, 2]), '': array([1]), 'far|near': array([3])}
     """
-    items = column_items(groups, GROUPS)
+    items = [tuple(item) if isinstance(item, (list, Set)) else item for item in column_items(groups, GROUPS)]
     try:
-        names = {item: group_name(item) for item in dict.fromkeys(items)}
+        names = {item: group_key(item) for item in dict.fromkeys(items)}
     except TypeError as error:
         raise TypeError(f"groups: expected strings or integers, got {error}") from None
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
@@ -77,6 +80,34 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     order = np.argsort(group_of_row, kind="stable")
     ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
+
+
+def group_key(item: Any) -> str:
+    """The name of a sample's group; of several, in a list or with bars between, their names in order with bars between.
+
+    >>> group_key("b|a"), group_key(["b", "a", "b"]), group_key(3), group_key(None)
+    ('a|b', 'a|b', '3', '')
+    """
+    names = [group_name(each) for each in item] if isinstance(item, (tuple, list, Set)) else [group_name(item)]
+    return BAR.join(sorted({each for name in names for each in name.split(BAR)}))
+
+
+def groups_of(keys: Iterable[str]) -> list[str]:
+    """The names of all groups of samples with these keys, sorted.
+
+    >>> groups_of(["b|a", "", "c"])
+    ['a', 'b', 'c']
+    """
+    return sorted({name for key in keys for name in key.split(BAR)} - {ALL})
+
+
+def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups.
+
+    >>> keys_of_group("a", ["", "b|c", "a|c", "a|b", "a", "b"])
+    ['a', 'a|b', 'a|c', '']
+    """
+    return sorted((key for key in keys if key == ALL or group in key.split(BAR)), key=lambda key: (key == ALL, key))
 
 
 def group_name(item: Any) -> str:
@@ -104,7 +135,7 @@ def check_names(names: Iterable[str]) -> None:
 
     A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
     """
-    group_names = [name for name in names if name != ALL]
+    group_names = [each for name in names if name != ALL for each in name.split(BAR)]
     for name in group_names:
         if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
             most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
@@ -148,7 +179,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = column_items(state[GROUPS], GROUPS)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    if not all(isinstance(name, str) and name == group_key(name) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
     parts: dict[str, State] = {str(name): {} for name in names}

@@ -26,9 +26,9 @@ import numpy as np
 from ..arrays.arrays import State, to_numpy
 from ..arrays.checks import as_choice, as_int, as_open_share, did_you_mean
 from .bootstrap import MAX_RESAMPLES, ByGroup, Part, assembled, prepared_parts, results_and_replicates
-from .groups import ALL, GROUPS, Parts, as_one_state, as_parts
+from .groups import ALL, BAR, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
-from .results import Results, Summary
+from .results import ARITHMETIC, MEANS, Results, Summary
 from .signature import differ, signed
 from .states import (
     COUNTS,
@@ -78,6 +78,7 @@ class Metric:
     confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
     n_resamples, random_state: the number of resamples, and their seed
     groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
+    groups_mean: the mean over groups, "arithmetic", or "harmonic", n/Σ 1/x, which is 0 where one is
     """
 
     name: ClassVar[str]
@@ -102,6 +103,7 @@ class Metric:
     n_resamples: int = 1000
     random_state: int = 0
     groups_without: str = "raise"
+    groups_mean: str = ARITHMETIC
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read the columns from the signature of `reduce`."""
@@ -132,6 +134,7 @@ class Metric:
         self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.groups_mean = as_choice(self.groups_mean, "groups_mean", tuple(MEANS))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self.keeps_samples = False  # whether equal rows stay apart, because the samples are saved to be compared
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
@@ -175,6 +178,11 @@ class Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})
 
+    @property
+    def means(self) -> dict[str, Any]:
+        """The options of means over groups, by the names of `summary_of_groups`."""
+        return {"skipping": self.groups_without == "skip", "groups_mean": self.groups_mean}
+
     def only(self, keys: Collection[str]) -> Metric:
         """A metric without batches that has these results, and may leave out others to save time."""
         return self.with_options({})
@@ -198,7 +206,9 @@ class Metric:
     def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
         computed, metric = self._computed(predictions, references, kwargs)
-        signed_one: Any = computed and computed._replace(**signed(metric, metric.loaded_options))
+        signed_one: Any = computed and computed._replace(
+            **signed(metric, metric.loaded_options, overlapping=computed.overlapping)
+        )
         return signed_one
 
     def _computed(self, predictions: Any, references: Any, others: Mapping[str, Any]) -> tuple[Summary | None, Metric]:
@@ -362,7 +372,8 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
+        summary = assembled(metric, *results_and_replicates(metric, self._states(batches)))
+        return summary._replace(overlapping=any(BAR in key for parts in batches for key in parts))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from .numbers import number_text
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
+ARITHMETIC, HARMONIC = "arithmetic", "harmonic"  # means over groups
 
 
 class Rate(NamedTuple):
@@ -68,6 +70,12 @@ class Summary(NamedTuple):
     groups: Mapping[str, Results] | None = None
     signature: str = ""  # of the metric that computed them
     options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
+    overlapping: bool = False  # whether some sample is of several groups, but not of all
+
+    @property
+    def mean_name(self) -> str:
+        """What the numbers beside those of groups are: "mean", or "harmonic mean"."""
+        return "harmonic mean" if self.options.get("groups_mean") == HARMONIC else "mean"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -119,9 +127,12 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
-def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
+def summary_of_groups(
+    by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
+) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
 
+    groups_mean: the kind of the mean, of `MEANS`
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
     groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
     the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
@@ -134,8 +145,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     rows = dict(by_group)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
-        rows[prefix] = mean_results(below, skipping=skipping)
-    means = mean_results([*by_group.values()], skipping=skipping)
+        rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
+    means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
@@ -144,7 +155,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     return Summary(means, {name: rows[name] for name in names})
 
 
-def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
+def mean_results(rows: Sequence[Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC) -> Results:
     """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
@@ -154,7 +165,7 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         elif all(isinstance(result, Count) for result in column):
             means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
-            means[key] = _mean_rate(column)
+            means[key] = _mean_rate(column, key, groups_mean)
     return means
 
 
@@ -164,12 +175,40 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _mean_rate(rates: Sequence[Rate]) -> Rate:
-    errors = [rate.error for rate in rates if rate.error is not None]
-    error = mean(errors) if len(errors) == len(rates) else None
-    if error is not None and any(errors):  # a bound of means, each of which was rounded twice
-        error = error * (1 + 2**-50) + 2**-50
-    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
+def harmonic_mean(values: Iterable[float]) -> float:
+    """n/Σ 1/x, and 0 where one is 0, from an exact sum; NaN if one is negative or NaN.
+
+    >>> harmonic_mean([1.0, 2 / 3]), harmonic_mean([0.5, 0.0])
+    (0.8, 0.0)
+    """
+    values = [*values]
+    if not all(value >= 0 for value in values):
+        return math.nan
+    # one of less than 2^-1022 has an infinite reciprocal
+    return len(values) / math.fsum(1 / value for value in values) if min(values) >= sys.float_info.min else 0.0
+
+
+MEANS: Mapping[str, Callable[[Iterable[float]], float]] = {ARITHMETIC: mean, HARMONIC: harmonic_mean}
+
+
+def _mean_rate(rates: Sequence[Rate], key: str, groups_mean: str) -> Rate:
+    values, errors = [rate.value for rate in rates], [rate.error for rate in rates if rate.error is not None]
+    if groups_mean == HARMONIC and min(values) < 0:
+        raise ValueError(f"groups_mean: expected rates of at least 0 for a harmonic mean, got {min(values)} of {key}")
+    value = MEANS[groups_mean](values)
+    error = _mean_error(value, values, errors, groups_mean) if len(errors) == len(rates) else None
+    return rates[0]._replace(value=value, error=error, threshold=None, interval=None)
+
+
+def _mean_error(value: float, values: Sequence[float], errors: Sequence[float], groups_mean: str) -> float:
+    """The error of a mean of values with errors, rounded up."""
+    if not any(errors):
+        return 0.0
+    if groups_mean == ARITHMETIC:
+        return mean(errors) * (1 + 2**-50) + 2**-50  # each was rounded twice
+    # it rises with each value, by at most as many times as there are values
+    ends = (harmonic_mean([max(0.0, x + sign * e) for x, e in zip(values, errors)]) for sign in (-1, 1))
+    return max(abs(end - value) for end in ends) * (1 + 2**-50) + len(values) * 2**-50
 
 
 def check_thresholds_exist(results: Results) -> None:

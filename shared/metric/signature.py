@@ -45,16 +45,17 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False) -> dict[str, Any]:
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON.
 
     An option without a default always differs. The options that a config_name of evaluate sets are always in the
-    signature.
+    signature, and so is "groups:overlapping" if there are samples of several groups.
     """
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 
 

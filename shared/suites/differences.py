@@ -82,7 +82,7 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
             prepared = [model.prepared_parts(category) for model in models]
             yield from differences_of_parts(*prepared, n_resamples=metric.n_resamples, random_state=metric.random_state)
 
-    return _with_ends(table, compared(parts(), level, skipping=metric.groups_without == "skip"))
+    return _with_ends(table, compared(parts(), level, **metric.means))
 
 
 def _with_ends(table: dict[str, Any], comparison: Comparison) -> dict[str, Any]:

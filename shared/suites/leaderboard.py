@@ -257,12 +257,13 @@ class _Model:
         prepared = {seed: [*metric.prepared_parts()] for seed, metric in runs.items()}
         self.samples = {seed: _samples(runs[seed], parts) for seed, parts in prepared.items()}
         self._parts = parts_of_runs([*prepared.values()])
-        self._skipping = any(metric.groups_without == "skip" for metric in runs.values())
+        self._means = next(iter(runs.values())).means  # of one signature, but for skipping, are all runs
+        self._means["skipping"] = any(metric.groups_without == "skip" for metric in runs.values())
 
     def against(self, other: _Model, level: float, n_resamples: int) -> Comparison:
         """Compare it with another model, as `compare` does."""
         parts = differences_of_parts(self._parts, other._parts, n_resamples=n_resamples, random_state=0)
-        return compared(parts, level, skipping=self._skipping)
+        return compared(parts, level, **self._means)
 
 
 def _p_value(differences: np.ndarray | None, higher: bool) -> float | None:

@@ -272,7 +272,11 @@ def test_no_group_at_all_is_as_without_the_column() -> None:
         ([0.5] * 5, TypeError, "groups: expected strings or integers, got 0.5"),
         ([2.0**53] * 5, TypeError, "groups: expected strings or integers, got 9007199254740992.0"),  # maybe rounded
         ([True] * 5, TypeError, "groups: expected strings or integers, got True"),
-        ([["a"]] * 5, TypeError, "groups: expected strings or integers, got unhashable"),
+        ([{"a": 1}] * 5, TypeError, "groups: expected strings or integers, got unhashable"),
+        ([["a", 0.5]] * 5, TypeError, "groups: expected strings or integers, got 0.5"),
+        (["a|"] * 5, ValueError, "groups: expected names such as near/cifar100, got ''"),
+        ([["a", None]] * 5, ValueError, "groups: expected names such as near/cifar100, got ''"),
+        (["a|a/b", "a", "a", "a", "a"], ValueError, "got 'a' for both"),
         ("aaaaa", TypeError, "groups: expected a column of strings or integers, got str"),
         (np.zeros((5, 1), int), ValueError, r"groups: expected shape \(N,\), got shape \(5, 1\)"),
         (["a/"] * 5, ValueError, "groups: expected names such as near/cifar100, got 'a/'"),
@@ -307,6 +311,7 @@ def test_the_longest_name() -> None:
     [
         ({"groups": np.asarray(["a", "a"])}, "expected different names"),
         ({"groups": np.asarray([1, 2])}, "expected different names"),
+        ({"groups": np.asarray(["a", "c|b"])}, "expected different names"),
         ({"groups": np.asarray(["a"])}, "expected arrays 0/… to 0/… of 1 groups, got 1/scores"),
         ({"groups": np.asarray(["a", "b", "c"])}, "expected arrays of each of its groups, got none of 'c'"),
         ({"groups": np.asarray(["a", "a/b"])}, "got 'a' for both"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays.checks import as_counts, as_numbers
-from ...metric.groups import GROUPS
+from ...metric.groups import GROUPS, groups_of, rows_of_groups
 from ...metric.states import COUNTS
 from ...ranking.counts import sides_of_kinds
 from ...ranking.curves import auroc
@@ -64,13 +64,12 @@ class Meaning:
                 below = below or len(ids) < len(labels)
                 whole = whole and (labels.dtype.kind != "f" or bool((labels == np.round(labels)).all()))
             if GROUPS in columns and layout.label:
-                groups = np.asarray(columns[GROUPS], dtype=object)
-                named = ~are_blank(groups)
                 for are_ids, (of_known, of_unknown) in sides.items():
                     with suppress(ValueError, TypeError, KeyError):  # the metric's own message is better
                         unknown = np.asarray(labels < 0 if are_ids else layout.unknown(columns))
-                        of_known |= {*groups[named & ~unknown].tolist()}
-                        of_unknown |= {*groups[named & unknown].tolist()}
+                        rows = rows_of_groups(columns[GROUPS]).items()
+                        of_known |= {*groups_of(key for key, here in rows if not unknown[here].all())}
+                        of_unknown |= {*groups_of(key for key, here in rows if unknown[here].any())}
         are_ids = not layout.has_classes and whole and below and high > 1
         of_known, of_unknown = sides[are_ids]
         shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
@@ -91,8 +90,10 @@ class Meaning:
         if "references" in columns:
             changed["references"] = self._ids(columns["references"])
         if self.shared and GROUPS in columns:
-            groups = np.asarray(columns[GROUPS], dtype=object).tolist()
-            changed[GROUPS] = [None if group in self.shared else group for group in groups]
+            changed[GROUPS] = [*columns[GROUPS]]
+            for key, rows in rows_of_groups(columns[GROUPS]).items():
+                for row in rows.tolist() if key in self.shared else ():
+                    changed[GROUPS][row] = None
         return changed
 
     def sentences(self) -> list[str]:
