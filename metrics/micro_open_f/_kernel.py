@@ -556,10 +556,11 @@ def _place(name: str) -> str:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+BAR = "|"  # between the names of the groups of a sample
 MAX_SLASHES = 10  # the part before each slash has a row in the results
 MAX_LENGTH = 1_000  # characters of a name
 
-Parts = Mapping[str, State]  # the states of a batch, by group
+Parts = Mapping[str, State]  # the states of a batch, by `group_key`
 
 
 def reduced_by_group(
@@ -584,10 +585,10 @@ def reduced_by_group(
 
 
 def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
-    """The rows of each group, in ascending order, by its name."""
-    items = column_items(groups, GROUPS)
+    """The rows of each group, and of each set of groups that a sample has, in ascending order, by its `group_key`."""
+    items = [tuple(item) if isinstance(item, (list, Set)) else item for item in column_items(groups, GROUPS)]
     try:
-        names = {item: group_name(item) for item in dict.fromkeys(items)}
+        names = {item: group_key(item) for item in dict.fromkeys(items)}
     except TypeError as error:
         raise TypeError(f"groups: expected strings or integers, got {error}") from None
     places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
@@ -597,6 +598,22 @@ def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
     order = np.argsort(group_of_row, kind="stable")
     ends = np.cumsum(np.bincount(group_of_row, minlength=len(places)))[:-1]
     return dict(zip(places, np.split(order, ends))) if items else {}
+
+
+def group_key(item: Any) -> str:
+    """The name of a sample's group; of several, in a list or with bars between, their names in order with bars between."""
+    names = [group_name(each) for each in item] if isinstance(item, (tuple, list, Set)) else [group_name(item)]
+    return BAR.join(sorted({each for name in names for each in name.split(BAR)}))
+
+
+def groups_of(keys: Iterable[str]) -> list[str]:
+    """The names of all groups of samples with these keys, sorted."""
+    return sorted({name for key in keys for name in key.split(BAR)} - {ALL})
+
+
+def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
+    return sorted((key for key in keys if key == ALL or group in key.split(BAR)), key=lambda key: (key == ALL, key))
 
 
 def group_name(item: Any) -> str:
@@ -618,7 +635,7 @@ def group_name(item: Any) -> str:
 
 def check_names(names: Iterable[str]) -> None:
     """Raise ValueError unless all can be names of groups: beside near/cifar100, no group can be called near."""
-    group_names = [name for name in names if name != ALL]
+    group_names = [each for name in names if name != ALL for each in name.split(BAR)]
     for name in group_names:
         if name.count("/") > MAX_SLASHES or len(name) > MAX_LENGTH:
             most = f"{MAX_SLASHES} slashes and {MAX_LENGTH:,} characters"
@@ -654,7 +671,7 @@ def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
     if GROUPS not in state:
         return {ALL: dict(state)} if state else {}
     names = column_items(state[GROUPS], GROUPS)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    if not all(isinstance(name, str) and name == group_key(name) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
     check_names(names)
     parts: dict[str, State] = {str(name): {} for name in names}
@@ -979,6 +996,7 @@ def _cores_of_cgroup() -> int:
 
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
+ARITHMETIC, HARMONIC = "arithmetic", "harmonic"  # means over groups
 
 
 class Rate(NamedTuple):
@@ -1027,6 +1045,7 @@ class Summary(NamedTuple):
     groups: Mapping[str, Results] | None = None
     signature: str = ""  # of the metric that computed them
     options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
+    overlapping: bool = False  # whether some sample is of several groups, but not of all
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1060,13 +1079,15 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
-def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
+def summary_of_groups(
+    by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
+) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group."""
     rows = dict(by_group)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
-        rows[prefix] = mean_results(below, skipping=skipping)
-    means = mean_results([*by_group.values()], skipping=skipping)
+        rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
+    means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
@@ -1075,7 +1096,7 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     return Summary(means, {name: rows[name] for name in names})
 
 
-def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
+def mean_results(rows: Sequence[Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC) -> Results:
     """The mean of each rate and the sum of each count that all rows have; when skipping, over the rows that have it."""
     means: Results = {}
     for key in dict.fromkeys(key for row in rows for key in row):
@@ -1085,7 +1106,7 @@ def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
         elif all(isinstance(result, Count) for result in column):
             means[key] = Count(sum(result.value for result in column), column[0].higher)
         elif all(isinstance(result, Rate) for result in column):
-            means[key] = _mean_rate(column)
+            means[key] = _mean_rate(column, key, groups_mean)
     return means
 
 
@@ -1095,12 +1116,36 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _mean_rate(rates: Sequence[Rate]) -> Rate:
-    errors = [rate.error for rate in rates if rate.error is not None]
-    error = mean(errors) if len(errors) == len(rates) else None
-    if error is not None and any(errors):  # a bound of means, each of which was rounded twice
-        error = error * (1 + 2**-50) + 2**-50
-    return rates[0]._replace(value=mean(rate.value for rate in rates), error=error, threshold=None, interval=None)
+def harmonic_mean(values: Iterable[float]) -> float:
+    """n/Σ 1/x, and 0 where one is 0, from an exact sum; NaN if one is negative or NaN."""
+    values = [*values]
+    if not all(value >= 0 for value in values):
+        return math.nan
+    # one of less than 2^-1022 has an infinite reciprocal
+    return len(values) / math.fsum(1 / value for value in values) if min(values) >= sys.float_info.min else 0.0
+
+
+MEANS: Mapping[str, Callable[[Iterable[float]], float]] = {ARITHMETIC: mean, HARMONIC: harmonic_mean}
+
+
+def _mean_rate(rates: Sequence[Rate], key: str, groups_mean: str) -> Rate:
+    values, errors = [rate.value for rate in rates], [rate.error for rate in rates if rate.error is not None]
+    if groups_mean == HARMONIC and min(values) < 0:
+        raise ValueError(f"groups_mean: expected rates of at least 0 for a harmonic mean, got {min(values)} of {key}")
+    value = MEANS[groups_mean](values)
+    error = _mean_error(value, values, errors, groups_mean) if len(errors) == len(rates) else None
+    return rates[0]._replace(value=value, error=error, threshold=None, interval=None)
+
+
+def _mean_error(value: float, values: Sequence[float], errors: Sequence[float], groups_mean: str) -> float:
+    """The error of a mean of values with errors, rounded up."""
+    if not any(errors):
+        return 0.0
+    if groups_mean == ARITHMETIC:
+        return mean(errors) * (1 + 2**-50) + 2**-50  # each was rounded twice
+    # it rises with each value, by at most as many times as there are values
+    ends = (harmonic_mean([max(0.0, x + sign * e) for x, e in zip(values, errors)]) for sign in (-1, 1))
+    return max(abs(end - value) for end in ends) * (1 + 2**-50) + len(values) * 2**-50
 
 
 # ---- metric/prepared.py ----------------------------------------------------------------------------------------------
@@ -1495,15 +1540,15 @@ def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
     return {key: values[order] for key, values in replicates.items()}
 
 
-def with_means(by_group: ByGroup) -> Replicates:
+def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     """Replicates by (group, key), with the means' replicates: of groups below each slash, and of all groups."""
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
         for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)])
-        every[key] = _means([*own.values()])
+            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*own.values()], groups_mean)
     return every
 
 
@@ -1519,53 +1564,68 @@ def percentiles(values: np.ndarray, level: float) -> Interval:
     return low, high
 
 
-def _means(columns: list[np.ndarray]) -> np.ndarray:
+def _means(columns: list[np.ndarray], groups_mean: str) -> np.ndarray:
     """The mean of each resample; sums are exact, so the order of the groups does not matter."""
-    number = max(map(len, columns))
+    number, mean = max(map(len, columns)), MEANS[groups_mean]
     return np.asarray([mean(row) for row in zip(*(np.resize(column, number).tolist() for column in columns))])
 
 
 class Sharing(Prepared):
-    """Rows of groups, each with strata of its own, and rows of the samples that all groups share."""
+    """Rows of groups, each with strata of its own, and rows of the samples that several groups share."""
 
-    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+    def __init__(self, groups: Mapping[str, Prepared], sizes: Mapping[str, np.ndarray]) -> None:
         self.groups = groups
-        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        rows: dict[str, dict[str, np.ndarray]] = {key: {} for key in sizes}  # of each key's entries, by group
+        for group, prepared in groups.items():
+            keys = keys_of_group(group, sizes)
+            ends = np.cumsum([len(sizes[key]) for key in keys])[:-1]
+            for key, entries in zip(keys, np.split(prepared.rows(), ends)):
+                rows[key][group] = entries
         counts: list[np.ndarray] = []
         strata: list[np.ndarray] = []
         members: list[np.ndarray] = []
-        self._ends = [0]  # of the rows of each group
+        self._ends = [0]  # of the rows of each group, then of those of each set of groups
         for group, prepared in groups.items():
-            entries = rows[group][: len(own[group])]
+            entries = rows[group][group] if group in rows else np.zeros(0, np.int64)
             members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
-            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            counts.append(_tally(entries, sizes.get(group, entries), len(prepared.counts)))
             strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
             self._ends.append(self._ends[-1] + len(prepared.counts))
-        # shared entries by their stratum and their rows in all groups, so that their order does not matter
-        first = next(iter(groups))
-        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
-        kept = of_shared[first] >= 0
-        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
-        places = np.zeros(0, np.int64)
-        if kept.any():
-            columns, _, places = rows_and_places(columns)
-        kinds, *self._shared_rows = columns
-        last = np.full(len(shared), -1)
-        last[kept] = places + self._ends[-1]
-        members.append(last)
-        counts.append(_tally(places, shared[kept], len(kinds)))
-        strata.append(kinds + strata[-1][-1] + 1)
+        self._shared_rows: list[dict[str, np.ndarray]] = []
+        self._keys = [key for key in sorted(sizes, key=lambda key: (key == ALL, key)) if key not in groups]
+        for key in self._keys:
+            # entries by their stratum and their rows in all groups, so that their order does not matter
+            of_shared = rows[key]
+            first = next(iter(of_shared))
+            kept = of_shared[first] >= 0
+            columns = [groups[first].strata[of_shared[first][kept]], *(each[kept] for each in of_shared.values())]
+            places = np.zeros(0, np.int64)
+            if kept.any():
+                columns, _, places = rows_and_places(columns)
+            kinds, *shared_rows = columns
+            self._shared_rows.append(dict(zip(of_shared, shared_rows)))
+            last = np.full(len(sizes[key]), -1)
+            last[kept] = places + self._ends[-1]
+            members.append(last)
+            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            strata.append(kinds + strata[-1][-1] + 1)
+            self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
         self._members = np.concatenate(members)
-        self.sizes = np.concatenate([*own.values(), shared])
+        self.sizes = np.concatenate(
+            [sizes[key] for key in (*(group for group in groups if group in sizes), *self._keys)]
+        )
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
         if counts is None:
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
-            *own, shared = np.split(counts, self._ends[1:])
-            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+            each = np.split(counts, self._ends[1:-1])
+            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            for rows, drawn in zip(self._shared_rows, shared):
+                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
+            parts = [*own.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -1573,7 +1633,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first the groups' own entries, then the shared ones."""
+        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
         return self._members
 
 
@@ -1608,7 +1668,7 @@ def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
 ) -> tuple[dict[str, Results], ByGroup]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group."""
-    groups = sorted(states.keys() - {ALL}) or [name]
+    groups = groups_of(states) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
     resampled = metric.confidence_level is not None
@@ -1623,46 +1683,65 @@ def results_and_replicates(
 
 def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
-    summary, values = whole(results, drawn, skipping=metric.groups_without == "skip")
+    summary, values = whole(results, drawn, **metric.means)
     level = metric.confidence_level
     return summary if level is None else summary.with_intervals(intervals(values, level))
 
 
-def whole(results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False) -> tuple[Summary, Replicates]:
+def whole(
+    results: Mapping[str, Results], drawn: ByGroup, *, skipping: bool = False, groups_mean: str = ARITHMETIC
+) -> tuple[Summary, Replicates]:
     """The summary of groups, and replicates of groups and means; a single group without a name is all samples."""
     if skipping and not any(map(rates_of, results.values())):
         raise MissingClassError("groups: expected a group with samples of both classes, got none")
     if [*results] == [ALL]:
         return Summary(results[ALL]), {key: values for (_, key), values in drawn.items()} if drawn else {}
-    return summary_of_groups(results, skipping=skipping), with_means(drawn)
+    summary = summary_of_groups(results, skipping=skipping, groups_mean=groups_mean)
+    return summary, with_means(drawn, groups_mean)
 
 
 def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups."""
-    groups = sorted(states.keys() - {ALL})
-    if groups:
-        check_names(groups)  # each batch's are valid, but those of two batches may not be
-    shared = states.get(ALL, [])
-    parts: list[Part] = []
-    for group in groups or [name]:
-        state = joined([*(states[group] if groups else []), *shared])
-        try:
-            with named(group):
-                prepared = metric.prepare(state)
-                results = prepared.rates()
-                part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
-        except MissingClassError:
-            if group == ALL or metric.groups_without != "skip":
-                raise
-            continue
-        if resampled and shared and groups:
-            parts.append(part)
-        else:
-            yield part
-    if parts:
-        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
-        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
-        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
+    drawn_together = [*_drawn_together(states)]
+    if drawn_together:
+        check_names(states)  # each batch's are valid, but those of two batches may not be
+    for together, groups in drawn_together or [(name, [name])]:
+        parts: list[Part] = []
+        for group in groups:
+            keys = keys_of_group(group, states) if drawn_together else [ALL]
+            state = joined([one for key in keys for one in states[key]])
+            try:
+                with named(group):
+                    prepared = metric.prepare(state)
+                    results = prepared.rates()
+                    part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
+            except MissingClassError:
+                if group == ALL or metric.groups_without != "skip":
+                    raise
+                continue
+            if resampled and together != group:
+                parts.append(part)
+            else:
+                yield part
+        if parts:
+            there = {part.name for part in parts}
+            sizes = {key: _sizes(joined(states[key])) for key in states if key == ALL or there & {*key.split(BAR)}}
+            sharing = Sharing({part.name: part.prepared for part in parts}, sizes)
+            yield Part(together, sharing, {part.name: part.results[part.name] for part in parts})
+
+
+def _drawn_together(keys: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """The groups that share samples, and a name of them: "" for all of them, else theirs with bars between."""
+    keys, rest = [*keys], groups_of(keys)
+    if rest and ALL in keys:
+        yield ALL, rest
+        return
+    while rest:
+        here = {rest[0]}
+        for _ in rest:  # each pass reaches one more group, or is the last
+            here |= {group for key in keys if here & {*key.split(BAR)} for group in key.split(BAR)}
+        yield BAR.join(sorted(here)), sorted(here)
+        rest = [group for group in rest if group not in here]
 
 
 @contextmanager
@@ -1676,7 +1755,7 @@ def named(group: str) -> Iterator[None]:
         raise type(error)(f"group {group!r}: {error}") from error
 
 
-def _counts(state: State) -> np.ndarray:
+def _sizes(state: State) -> np.ndarray:
     """The number of samples that each entry of a state stands for."""
     if "counts" in state:
         return to_numpy(state["counts"])
@@ -1714,12 +1793,13 @@ def option_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def signed(metric: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False) -> dict[str, Any]:
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
     moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving), f"v{VERSION}"]
+    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 
 
@@ -1776,6 +1856,7 @@ class Metric:
     n_resamples: int = 1000
     random_state: int = 0
     groups_without: str = "raise"
+    groups_mean: str = ARITHMETIC
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read the columns from the signature of `reduce`."""
@@ -1806,6 +1887,7 @@ class Metric:
         self.n_resamples = as_int(self.n_resamples, "n_resamples", 1, MAX_RESAMPLES)
         self.random_state = as_int(self.random_state, "random_state", 0)
         self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self.groups_mean = as_choice(self.groups_mean, "groups_mean", tuple(MEANS))
         self.owns_state = False  # whether `prepare` may overwrite its state, because it is not needed again
         self.keeps_samples = False  # whether equal rows stay apart, because the samples are saved to be compared
         self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
@@ -1843,6 +1925,11 @@ class Metric:
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})
+
+    @property
+    def means(self) -> dict[str, Any]:
+        """The options of means over groups, by the names of `summary_of_groups`."""
+        return {"skipping": self.groups_without == "skip", "groups_mean": self.groups_mean}
 
     @property
     def _core(self) -> type[Metric]:
@@ -1971,7 +2058,8 @@ class Metric:
         return checked_states(batches)
 
     def _summary(self, batches: Sequence[Parts], metric: Metric) -> Summary:
-        return assembled(metric, *results_and_replicates(metric, self._states(batches)))
+        summary = assembled(metric, *results_and_replicates(metric, self._states(batches)))
+        return summary._replace(overlapping=any(BAR in key for parts in batches for key in parts))
 
 
 OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
