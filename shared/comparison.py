@@ -151,11 +151,11 @@ def compared(
         first |= one.results
         second |= other.results
         drawn |= values
-    differences, one, other = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
+    differences, *models = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
     summary, of_means = whole(first, differences, **means)
     if groups_mean != ARITHMETIC and summary.groups is not None:
         # only the arithmetic mean of differences is the difference of the means
-        firsts, seconds = (with_means(each, groups_mean) for each in (one, other))
+        firsts, seconds = (with_means(each, groups_mean) for each in models)
         of_means |= {key: firsts[key] - seconds[key] for key in firsts if key not in drawn}
     return Comparison(summary, whole(second, {}, **means)[0], of_means, level)
 

@@ -362,16 +362,18 @@ def _drawn_together(keys: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     >>> [*_drawn_together(["a|b", "b|c", "d", "a"])], [*_drawn_together(["a", "b", ""])]
     ([('a|b|c', ['a', 'b', 'c']), ('d', ['d'])], [('', ['a', 'b'])])
     """
-    keys, rest = [*keys], groups_of(keys)
-    if rest and ALL in keys:
-        yield ALL, rest
+    keys = [*keys]
+    together = {group: {group} for group in groups_of(keys)}
+    if together and ALL in keys:
+        yield ALL, [*together]
         return
-    while rest:
-        here = {rest[0]}
-        for _ in rest:  # each pass reaches one more group, or is the last
-            here |= {group for key in keys if here & {*key.split(BAR)} for group in key.split(BAR)}
-        yield BAR.join(sorted(here)), sorted(here)
-        rest = [group for group in rest if group not in here]
+    for key in keys:
+        if BAR in key:
+            everyone = set().union(*(together[group] for group in key.split(BAR)))
+            together |= dict.fromkeys(everyone, everyone)
+    for group, others in together.items():
+        if group == min(others):
+            yield BAR.join(sorted(others)), sorted(others)
 
 
 @contextmanager

@@ -107,7 +107,8 @@ def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
     >>> keys_of_group("a", ["", "b|c", "a|c", "a|b", "a", "b"])
     ['a', 'a|b', 'a|c', '']
     """
-    return sorted((key for key in keys if key == ALL or group in key.split(BAR)), key=lambda key: (key == ALL, key))
+    here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
+    return sorted(here, key=lambda key: (key == ALL, key))
 
 
 def group_name(item: Any) -> str:

@@ -129,7 +129,9 @@ def test_the_domains_of_dcase() -> None:
     assert harmonic["groups"] == both["groups"]
     every = OODBench(metrics=metrics).compute(predictions=DOMAINS["predictions"], references=DOMAINS["references"])
     assert every["pauroc@fpr10_mcclish"] == 47 / 57
-    assert harmonic_mean([*both["groups"]["auroc"], every["pauroc@fpr10_mcclish"]]) == 282 / 349
+    # of the rounded 2/3 and 47/57
+    official = harmonic_mean([*both["groups"]["auroc"], every["pauroc@fpr10_mcclish"]])
+    assert official == pytest.approx(282 / 349, rel=2.3e-16)
     as_lists = {**DOMAINS, "groups": [group.split("|")[::-1] for group in DOMAINS["groups"]]}
     assert OODBench(metrics=metrics).compute(**as_lists) == both
 
