@@ -621,7 +621,8 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
     """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
-    return sorted((key for key in keys if key == ALL or group in key.split(BAR)), key=lambda key: (key == ALL, key))
+    here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
+    return sorted(here, key=lambda key: (key == ALL, key))
 
 
 def group_name(item: Any) -> str:
@@ -1740,16 +1741,18 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
 
 def _drawn_together(keys: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """The groups that share samples, and a name of them: "" for all of them, else theirs with bars between."""
-    keys, rest = [*keys], groups_of(keys)
-    if rest and ALL in keys:
-        yield ALL, rest
+    keys = [*keys]
+    together = {group: {group} for group in groups_of(keys)}
+    if together and ALL in keys:
+        yield ALL, [*together]
         return
-    while rest:
-        here = {rest[0]}
-        for _ in rest:  # each pass reaches one more group, or is the last
-            here |= {group for key in keys if here & {*key.split(BAR)} for group in key.split(BAR)}
-        yield BAR.join(sorted(here)), sorted(here)
-        rest = [group for group in rest if group not in here]
+    for key in keys:
+        if BAR in key:
+            everyone = set().union(*(together[group] for group in key.split(BAR)))
+            together |= dict.fromkeys(everyone, everyone)
+    for group, others in together.items():
+        if group == min(others):
+            yield BAR.join(sorted(others)), sorted(others)
 
 
 @contextmanager
