@@ -5,7 +5,7 @@ A flag is of the metric's only model, as --predictions, or of one of two, as --f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +53,11 @@ def column_flags(helps: dict[str, str]) -> Callable[[Command], Command]:
         return command
 
     return add
+
+
+def stated(options: Mapping[str, Any]) -> dict[str, bool]:
+    """How `read` takes labels whose values options explain: as they stand, whatever the name of their column says."""
+    return {} if options.keys().isdisjoint(("in_value", "out_value")) else {"stated": True}
 
 
 class Source(NamedTuple):

@@ -17,7 +17,7 @@ from ..loading import metric_class
 from ..metric.signature import signed
 from ..reading.rows.metrics import LAYOUTS
 from ..written.results import as_json
-from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, without_score
+from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, stated, without_score
 from .files import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
 from .intervals import model_names
 from .messages import say
@@ -78,7 +78,7 @@ def compare(
     names: tuple[str, ...] = ()
     for source, score in zip(sources, scores):
         with source.named():
-            reading = source.read(name, flip=flip)
+            reading = source.read(name, flip=flip, **stated(wanted))
             if not models:
                 say(reading)
             own = [reading.columns] if len(reading.models) == 1 else [*reading.models.values()]

@@ -19,7 +19,7 @@ from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
 from ..written.results import SAMPLES, as_json, census_record
-from .columns import COLUMNS, Source, column_flags, flag_of, without_score
+from .columns import COLUMNS, Source, column_flags, flag_of, stated, without_score
 from .files import (
     FOLDER,
     PRINTED,
@@ -104,7 +104,7 @@ def compute(
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
     with source.named():
-        reading = source.read(name, flip=flip, leave_out=leave_out)
+        reading = source.read(name, flip=flip, leave_out=leave_out, **stated(wanted))
         if len(reading.models) > 1:
             raise ValueError(
                 f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "
@@ -118,7 +118,7 @@ def compute(
         own = {key: value for key, value in wanted.items() if key != "per_sample"}
         answer = answer_of(name, reading, own, score) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
-        say_sign(reading)
+        say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
     summary = shown if with_level else without_intervals(shown)
     results = summary.as_dict()
     writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})

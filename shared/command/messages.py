@@ -67,11 +67,14 @@ def say(reading: Reading) -> None:
         complain(f"note: {note}")
 
 
-def say_sign(reading: Reading) -> None:
-    """Print one line if scores rank unknown samples below known ones, beyond chance."""
+def say_sign(reading: Reading, swap: str) -> None:
+    """Print one line if scores rank unknown samples below known ones, beyond chance; `swap` is the flag for labels."""
     value = wrong_way(LAYOUTS[reading.metric], reading.columns)
     if value is not None:
-        complain(f"note: AUROC {value:.3f} is below 0.5; if higher scores mean in-distribution here, use --flip")
+        cure = "if higher scores mean in-distribution here, use --flip"
+        if reading.assumed:
+            cure += f"; if 1 in {reading.assumed} does, use {swap}"
+        complain(f"note: AUROC {value:.3f} is below 0.5; {cure}")
 
 
 def say_scores(sides: Mapping[str, Scores]) -> None:

@@ -15,6 +15,7 @@ from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, file_of, read_scores, score_files, split_place
+from ..reading.rows.roles import check_sets
 from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, ood_summary
 from ..written.results import SAMPLES, as_json, census_record
@@ -98,7 +99,9 @@ def ood(
         notes[note] = None
         return summary
 
-    sides = {place: read_scores(place, flip=flip) for place in dict.fromkeys(read)}
+    of_known = (known, *full_spectrum)
+    sides = {place: read_scores(place, flip=flip, is_unknown=place not in of_known) for place in dict.fromkeys(read)}
+    check_sets(*({place: sides[place].scores for place in own} for own in (of_known, places.values())))
     say_scores(sides)
     unknown_sides = {name: sides[place] for name, place in places.items()}
     shown = ood_summary(sides[known], unknown_sides, [sides[place] for place in full_spectrum], metric, summarise)

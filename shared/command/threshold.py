@@ -15,6 +15,7 @@ from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
 from ..reading.read import read
 from ..reading.rows.inputs import read_scores
+from ..reading.rows.roles import check_sets
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
@@ -106,7 +107,9 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         metric, columns = OODBench(), read(OODBench.name, columns=places).columns
         unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
     else:
-        sides = {name: read_scores(place) for name, place in places.items()}
+        sides = {name: read_scores(place, is_unknown=name == "unknown") for name, place in places.items()}
+        if "unknown" in sides:
+            check_sets({places["known"]: sides["known"].scores}, {places["unknown"]: sides["unknown"].scores})
         say_scores({places[name]: side for name, side in sides.items()})
         known = sides["known"].scores
         unknown = sides["unknown"].scores if "unknown" in sides else None

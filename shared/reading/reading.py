@@ -150,6 +150,7 @@ class Reading:
     sizes: the width and height of each image in pixels, None where unknown
     archives: keeps the files of archives, which are unpacked, as long as they may be read
     change: what is recognised in columns that are read in batches
+    assumed: the column of 0 and 1 in which 1 is taken for unknown, as usual, but nothing in the files says so
     """
 
     metric: str
@@ -165,6 +166,7 @@ class Reading:
     sizes: Sequence[tuple[int, int] | None] = ()
     archives: Any = None
     change: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    assumed: str = ""
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options of the metric that do not suit the columns."""

@@ -196,9 +196,15 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         wishes={name: names for name, names in request.wishes.items() if names},
         read_as=request.read_as,
         leave_out=request.leave_out,
+        stated=any(request.options.get(name, value) != value for name, value in _of_labels(request.metric)),
         limits=PAGES,
     )
     return Reading(request.metric, {}), rows
+
+
+def _of_labels(metric: str) -> list[tuple[str, Any]]:
+    """The options that say what values of labels mean, with their defaults."""
+    return [pair for pair in metric_class(metric).options.items() if pair[0] in ("in_value", "out_value")]
 
 
 def _source(request: Request, rows: Rows | None) -> Source | None:
@@ -233,8 +239,9 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     names = rows.made_of[column.name] if rows is not None and column is not None else []
     if len(reading.models) == 1 and turned and names:
         turned = {names[0]: next(iter(turned.values()))}
+    swap = f"; if 1 in {reading.assumed} does, choose -{reading.assumed} under Columns" if reading.assumed else ""
     notes |= dict.fromkeys(
-        f"{name}: AUROC {value:.3f} is below 0.5. If higher scores mean in-distribution here, flip the sign."
+        f"{name}: AUROC {value:.3f} is below 0.5. If higher scores mean in-distribution here, flip the sign{swap}."
         for name, value in turned.items()
     )
     flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []

@@ -17,6 +17,7 @@ from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..places import Size, matched, without_suffix
 from ..reading import BOXES, IMAGES, Census, by_real_place
 from ..reasons import reason
+from ..sides import means_unknown
 
 _OF_VOC = {  # and COCO's spelling
     "aeroplane": "airplane",
@@ -27,9 +28,6 @@ _OF_VOC = {  # and COCO's spelling
     "tvmonitor": "tv",
 }
 UNKNOWN = "unknown"
-_UNKNOWN = (UNKNOWN, "unknowns", "unk", "ood", "out of distribution", "novel", "unseen")
-_OBJECTS = ("", " object", " objects", " class", " classes", " category", " categories", " instance", " instances")
-_MEAN_UNKNOWN = frozenset(word + of for word in _UNKNOWN for of in _OBJECTS)
 
 
 def class_key(name: str) -> str:
@@ -70,15 +68,6 @@ def one_id_each(classes: Mapping[int, str]) -> dict[int, int]:
     """
     second, ids = aliases_of(classes.values(), classes.values()), {name: i for i, name in [*classes.items()][::-1]}
     return {i: ids[second[name]] for i, name in classes.items() if name in second}
-
-
-def means_unknown(name: str) -> bool:
-    """Whether the name of a class means that the class is unknown.
-
-    >>> means_unknown("Unknown_Object"), means_unknown("OOD"), means_unknown("unknown bird")
-    (True, True, False)
-    """
-    return " ".join(re.split(r"[\s_-]+", name.strip().lower())) in _MEAN_UNKNOWN
 
 
 def class_ids(words: Sequence[str | int], classes: Mapping[int, str]) -> list[int]:

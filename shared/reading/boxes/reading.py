@@ -12,6 +12,7 @@ from ..objects import parse_json, read_torch_file
 from ..places import Archives, files_below, files_in
 from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
 from ..reasons import named, readable, some
+from ..sides import means_unknown
 from .coco import are_results, coco_classes, read_coco, read_coco_results
 from .dataset import (
     TXT,
@@ -20,7 +21,6 @@ from .dataset import (
     Detections,
     check_options,
     labels_of,
-    means_unknown,
     rename_classes,
     spelled_as_one,
     subset,

@@ -42,6 +42,7 @@ from ..reading import (
     unused,
 )
 from ..reasons import reason
+from ..sides import means_unknown
 from .dataset import (
     OF_OTHERS,
     TXT,
@@ -55,7 +56,6 @@ from .dataset import (
     first_spellings,
     ids_of_names,
     listed_images,
-    means_unknown,
     others_of,
     predicted_boxes,
     similar_image,

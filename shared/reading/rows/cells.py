@@ -1,4 +1,4 @@
-"""Cells and columns of tables: numbers, blanks, words that say known or unknown; names, numbered columns, matrices."""
+"""Cells and columns of tables: numbers, blanks, words; names, numbered columns, matrices."""
 
 from __future__ import annotations
 
@@ -9,18 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..sides import side_of
 from ..tables.files import Streamed, Table
 
-_KNOWN = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
-_UNKNOWN = (
-    *("ood", "out", "outofdistribution", "unknown", "unk", "anomaly", "anomalous", "abnormal", "bad", "defect"),
-    *("defective", "outlier", "novel", "novelty", "unseen", "open", "true"),
-)
-# in names of files, where words such as true or open may mean something else
-_IN_NAMES = {
-    **dict.fromkeys(("id", "ind", "in", "indist", "known", "normal", "inlier", "inliers", "nominal"), False),
-    **dict.fromkeys(("ood", "out", "unknown", "unk", "novel", "outlier", "outliers", "anomaly", "anomalous"), True),
-}
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
 SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
 LOOKED_AT = 1_000
@@ -125,26 +116,6 @@ def _without_gaps(array: np.ndarray) -> np.ndarray:
         if 2 * sum(number is not None for number in numbers) > len(array):
             return np.asarray([number for number in numbers if number is not None])
     return array[~are_blank(array)]
-
-
-def side_of(word: Any) -> bool | None:
-    """Whether a word means unknown, known (False), or neither (None).
-
-    >>> side_of("OOD"), side_of("In-distribution"), side_of("cat")
-    (True, False, None)
-    """
-    letters = re.sub(r"[^a-z]", "", str(word).lower())
-    return True if letters in _UNKNOWN else False if letters in _KNOWN else None
-
-
-def side_of_name(name: str) -> bool | None:
-    """Whether a word in the name of a file means unknown, known (False), or neither (None); None for both.
-
-    >>> side_of_name("scores_ood"), side_of_name("ID"), side_of_name("cifar10")
-    (True, False, None)
-    """
-    sides = {_IN_NAMES[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _IN_NAMES}
-    return sides.pop() if len(sides) == 1 else None
 
 
 def distinct(array: np.ndarray) -> list[str]:

@@ -22,10 +22,12 @@ from ..limits import Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
+from ..sides import side_of_name
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Streamed, Table, check_names, read_table, whole
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain, side_of_name
+from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
 from .kinds import Column, Names
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
+from .roles import check_role
 
 _SETS = "data_set"  # the column of the files that rows come from
 
@@ -242,6 +244,8 @@ def _stacked(
     for path, table in by_path.items():
         arrays = {"scores": next(iter(table.arrays.values()))} if table.alone else table.arrays
         size = max(map(len, arrays.values()))
+        with named(path.name):
+            check_role(table, [], sides[path])
         for name, array in arrays.items():
             parts.setdefault(name, []).append(np.asarray(array))
         label += [int(sides[path])] * size
@@ -280,14 +284,16 @@ class Scores(NamedTuple):
     guess: str = ""
 
 
-def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
+def read_scores(place: str | Path, *, flip: bool = False, is_unknown: bool | None = None) -> Scores:
     """Read the scores of a data set.
 
     Parameters: place, a file with one column of scores, by its name, such as OpenOOD's `conf`, or by its values, or
     with the name of a column after a colon, or "-" for standard input; flip, whether to negate a column to which the
-    place gives no sign. Without flip or a sign, `conf` is negated, since it is higher for known samples, and another
-    name that says confidence is refused. Columns `pred` and `label` are the predicted and true classes.
-    Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN and other shapes than (N,).
+    place gives no sign; is_unknown, the side of the samples; None for either. Without flip or a sign, `conf` is
+    negated, since it is higher for known samples, and another name that says confidence is refused. Columns `pred` and
+    `label` are the predicted and true classes.
+    Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN, other shapes than (N,), and a
+    column of labels or sets that names the other side.
     """
     path, picked = split_place(str(place))
     table = read_table(path, picked)
@@ -299,6 +305,8 @@ def read_scores(place: str | Path, *, flip: bool = False) -> Scores:
         if flip or openood:
             names = [name if name[:1] in ("-", "+") and name not in table.arrays else f"-{name}" for name in names]
         check_direction([name for name in names if not (table.alone and not picked)])
+        if is_unknown is not None:
+            check_role(table, names, is_unknown)
         own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
         scores = as_scores(column.take(names, table), own)
         classes: dict[str, Any] = {}

@@ -23,22 +23,18 @@ from .cells import (
     choices,
     distinct,
     is_blank,
-    is_label,
     is_score,
-    is_text,
     member,
     num_dimensions,
     number_of,
     plain,
     runs,
-    side_of,
     stem,
 )
 
 FLIPPED = "-"  # before the name of scores with the opposite sign
 READ_AS = ("automatic", "scores", "class ids")  # the meaning of whole numbers in a matrix
 _EMPTY = "this cell is empty or NaN"
-_NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,7 @@ class Column:
     source: the index of its input, where a metric has two
     part_of: for a column that replaces the usual ones: its argument, which is a tuple if several columns are part of
         it; such columns may differ in length, and blank cells at their ends are left out
+    side: whether its samples are unknown alone, or known alone (False); None for both
     unused: the choice that means that there is no such column
     alike: whether a name that contains one of its names is guessed
     is_read_as: whether whole numbers may be READ_AS scores or class ids
@@ -61,6 +58,7 @@ class Column:
     required: bool = True
     source: int = 0
     part_of: str = ""
+    side: bool | None = None
     unused: str = ""
     alike: bool = True
     is_read_as: bool = False
@@ -75,7 +73,7 @@ class Column:
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The only array (N,) of integers that does not number the rows; none if there are several."""
-        return _only([name for name, array in arrays.items() if _is_class_ids(array)])
+        return only([name for name, array in arrays.items() if _is_class_ids(array)])
 
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
         """The first of `names` that is a name of the column or, if `alike`, contains one."""
@@ -138,7 +136,7 @@ class Column:
             cells = table.words[name]().tolist()
             first = next((i for i, cell in enumerate(cells) if "." in str(cell) and number_of(cell) is not None), None)
             if first is not None:
-                place = _place(table.lines.get(name), first)
+                place = place_of(table.lines.get(name), first)
                 raise ValueError(
                     f"{name}, {place}: expected decimal commas, as in the rest of the file, got {cells[first]!r}; take "
                     "points out of thousands, or write commas for them"
@@ -150,7 +148,8 @@ class Column:
             wrong = self.wrong(name, part, line)
             if wrong:
                 advice = "Fill it in" if wrong.endswith(_EMPTY) else "Fix it"
-                raise ValueError(f"{wrong}. {advice}, or leave the row out")
+                are_all = bool(self.unreadable(part).all())
+                raise ValueError(wrong if are_all else f"{wrong}. {advice}, or leave the row out")
         parts = [self.cleaned(part) if self.is_checked and _is_of_cells(part) else part for part in parts]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
@@ -166,7 +165,7 @@ class Column:
         others = f" and {count - 1:,} more" if count > 1 else ""
         cell = value[first]
         said = _EMPTY if is_blank(cell) else f"{str(cell)[:60]!r} {self.complaint(value)}"
-        return f"{unsigned(name)}, {_place(line, first)}{others}: {said}"
+        return f"{unsigned(name)}, {place_of(line, first)}{others}: {said}"
 
     def unreadable(self, value: Any) -> np.ndarray:
         """Whether each cell is empty, or is not the number or label that is expected, (N,) booleans.
@@ -194,12 +193,13 @@ class Column:
         return as_numbers(array)
 
 
-def _place(line: int | None, row: int) -> str:
+def place_of(line: int | None, row: int) -> str:
     """The line of a row, counted from 0, where the first has a line; else the row, counted from 1."""
     return f"row {row + 1}" if line is None else f"line {line + row}"
 
 
-def _only(names: list[str]) -> list[str]:
+def only(names: list[str]) -> list[str]:
+    """The names if there is one; none of several."""
     return names if len(names) == 1 else []
 
 
@@ -219,7 +219,8 @@ def _is_class_ids(array: np.ndarray) -> bool:
     return array.dtype.kind in "iu" and len(array) > 0 and not numbers_rows
 
 
-def _are_strings(value: np.ndarray) -> np.ndarray:
+def are_strings(value: np.ndarray) -> np.ndarray:
+    """Whether each cell is text, (N,) booleans."""
     return np.asarray([isinstance(cell, str) for cell in value.tolist()], dtype=bool)
 
 
@@ -231,11 +232,11 @@ class TrueClasses(Column):
         """The only array of words of which half or more are names of other columns, or else of integers."""
         cells = {name: distinct(array) for name, array in arrays.items() if array.dtype.kind in "OU"}
         words = [name for name, own in cells.items() if own and 2 * len({*own} & {*arrays}) >= len(own)]
-        return _only(words) or super().guess_by_values(arrays)
+        return only(words) or super().guess_by_values(arrays)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
         """Whether each cell is a number, or a word in a column that is mostly words."""
-        return _are_strings(value) if are_words(value) else are_numbers(value)
+        return are_strings(value) if are_words(value) else are_numbers(value)
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """The column as integers; names of classes stay."""
@@ -269,54 +270,6 @@ def _kind(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Labels(Column):
-    """Labels (N,) of two values: 0 and 1, words for them, or names of classes and a word for unknown."""
-
-    precedence: ClassVar[int] = 1
-
-    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """The only array of two values; none if there are several."""
-        return _only([name for name, array in arrays.items() if is_label(array)])
-
-    def are_readable(self, value: np.ndarray) -> np.ndarray:
-        """Whether each cell is a word for a label, or a number in a column that is mostly numbers."""
-        if not are_words(value):
-            return are_numbers(value)
-        sides = _sides(value)
-        return _are_strings(value) & np.asarray([sides[str(cell)] is not None for cell in value.tolist()], dtype=bool)
-
-    def complaint(self, value: np.ndarray) -> str:
-        """The end of the sentence about a word that is not a label, or a cell that is not a number."""
-        return _NO_LABEL if are_words(value) else super().complaint(value)
-
-    def cleaned(self, array: np.ndarray) -> np.ndarray:
-        """The labels as numbers: words that mean unknown are 1, others 0.
-
-        >>> words = np.asarray(["cat", "Unknown", "dog"], dtype=object)
-        >>> Labels("references").cleaned(words).tolist()
-        [0, 1, 0]
-        """
-        if not is_text(array) or not are_words(array):
-            return as_numbers(array)
-        sides = _sides(array)
-        return np.asarray([bool(sides[cell]) for cell in array.tolist()], np.int64)
-
-    def classes(self, names: Sequence[str], table: Table) -> str:
-        """The word for unknown, if the column is of names of classes; else ""."""
-        array = table.arrays.get(names[0]) if names else None
-        words = distinct(array) if isinstance(array, np.ndarray) and array.ndim == 1 and are_words(array) else []
-        return next(filter(side_of, words), "") if None in map(side_of, words) else ""
-
-
-def _sides(array: np.ndarray) -> dict[str, bool | None]:
-    """Whether each word means unknown; beside words for unknown alone, all others are names of known classes."""
-    sides = {word: side_of(word) for word in distinct(array)}
-    if True in sides.values() and False not in sides.values():
-        return {word: bool(side) for word, side in sides.items()}
-    return sides
-
-
-@dataclass(frozen=True)
 class Names(Column):
     """Names (N,), one for each row; any cell is a name."""
 
@@ -342,13 +295,13 @@ class Classes(Column):
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
         """Names with "pred" come first: beside predicted_class, class is the true one."""
         predicted = [name for name in names if "pred" in plain(name)]
-        return super().named(predicted, alike) or _only(predicted) or super().named(names, alike)
+        return super().named(predicted, alike) or only(predicted) or super().named(names, alike)
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """A run of numbered columns by its stem, else an array by its exact name, the only run, or a similar name."""
         stems = {plain(stem(names[0])): run for run, names in runs(table).items()}
         by_stem = [stems[plain(name)] for name in (self.name, *self.names) if plain(name) in stems]
-        return by_stem[:1] or self.named(free, alike=False) or _only([*stems.values()]) or self.named(free)
+        return by_stem[:1] or self.named(free, alike=False) or only([*stems.values()]) or self.named(free)
 
     def is_several(self, names: Sequence[str], table: Table) -> bool:
         """Whether all are matrices."""

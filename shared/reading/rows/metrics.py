@@ -13,7 +13,8 @@ from ...metric.groups import GROUPS
 from ..places import unsigned
 from ..tables.files import Table
 from .cells import are_words, distinct, num_dimensions, runs
-from .kinds import FLIPPED, Classes, Column, Images, Labels, Names, Scores, TrueClasses
+from .kinds import FLIPPED, Classes, Column, Images, Names, Scores, TrueClasses
+from .labels import Labels
 
 MODELS = "detector"
 _COUNTS = Column("counts", ("count",), required=False, unused="each row once", alike=False)
@@ -80,8 +81,8 @@ _OOD = (
     Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
     Labels("references", ("labels", "label", "is_ood", "ood", "open_labels", "truth", "ground_truth", "gt")),
     *_OF_ROWS,
-    Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
-    Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
+    Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions", side=False),
+    Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions", side=True),
 )
 _open = Layout(_OPEN, label="open_labels", of_logits=True)
 LAYOUTS: Mapping[str, Layout] = {
@@ -131,7 +132,7 @@ def says_confidence(name: str) -> bool:
 def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table]) -> Table:
     """The table of a column's own input, or of the first, which may hold all columns."""
     own, first = tables[column.source], tables[0]
-    has = own.arrays if names is None else {*names} & {*own.arrays, *runs(own)}
+    has = own.arrays if names is None else {*names, *map(unsigned, names)} & {*own.arrays, *runs(own)}
     return own if has else first
 
 

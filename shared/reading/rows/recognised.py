@@ -16,8 +16,9 @@ from ...metric.states import COUNTS
 from ...ranking.counts import sides_of_kinds
 from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp
+from ..sides import side_of
 from ..tables.files import Table
-from .cells import are_blank, distinct, is_score, is_text, num_dimensions, number_at_end, plain, runs, side_of
+from .cells import are_blank, distinct, is_score, is_text, num_dimensions, number_at_end, plain, runs
 from .kinds import meant_by
 from .metrics import Layout
 

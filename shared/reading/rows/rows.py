@@ -21,7 +21,8 @@ from ..reasons import some
 from ..tables.files import Streamed, Table, batches
 from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, num_dimensions, plain
 from .inputs import table_of_input, table_of_places
-from .kinds import READ_AS, Column, Images, Labels, meant_by
+from .kinds import READ_AS, Column, Images, meant_by
+from .labels import Labels
 from .metrics import (
     LAYOUTS,
     MODELS,
@@ -34,6 +35,7 @@ from .metrics import (
     table_of,
 )
 from .recognised import Meaning, with_scores_of_logits, without_trailing_blanks
+from .roles import check_role
 
 ROWS, FILES = "rows", "files"
 UNREADABLE = "that could not be read"
@@ -141,20 +143,35 @@ class Rows:
             self.metric,
             models,
             guesses=[*guesses, *said_of],
-            notes=[] if self.unread is None else [self.unread.note],
+            notes=[*self._directions(), *([] if self.unread is None else [self.unread.note])],
             census=self._census(),
             samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
             archives=self.archives,
             change=change,
+            assumed=self._assumed(),
         )
 
+    def _assumed(self) -> str:
+        """The column of labels in which nothing says that 1 means unknown; "" if something does."""
+        column = next((each for each in self.layout.columns if isinstance(each, Labels)), None)
+        if column is None or column.name != self.layout.label:
+            return ""
+        names = self.made_of[column.name]
+        return names[0] if column.is_assumed(names, table_of(column, names or None, self.tables)) else ""
+
+    def _directions(self) -> list[str]:
+        """Sentences on labels whose name says that 1 means known."""
+        columns = [column for column in self.layout.columns if isinstance(column, Labels)]
+        of = {column: self.made_of[column.name] for column in columns}
+        said = [column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()]
+        return [f"{sentence}." for sentence in said if sentence]
+
     def _words(self) -> Iterator[str]:
-        """Sentences on labels that are names of classes."""
+        """Sentences on labels that are names of classes, or of kinds of unknown samples."""
         for column in self.layout.columns:
             if isinstance(column, Labels):
                 names = self.made_of[column.name]
-                said = column.classes(names, table_of(column, names, self.tables))
-                yield from [f"{column.name} are names of classes, and {said!r} marks unknown samples"] if said else ()
+                yield from filter(None, [column.sentence(names, table_of(column, names, self.tables))])
 
     def _census(self) -> Census:
         out = self.unread.places if self.unread is not None else []
@@ -207,6 +224,8 @@ class Rows:
                     raise TypeError(f"{column.name}: no column looks like it. Pick one{there}")
                 continue
             value = column.take(names, table, self.read_as)
+            if column.side is not None:
+                check_role(table.of_file_of(names[0]), names, column.side)
             if isinstance(column, Images) and num_dimensions(value) == 2:
                 value = [value]  # one image
             if rows is not None:
@@ -326,6 +345,7 @@ def rows_of(
     read_as: str = "automatic",
     leave_out: bool = False,
     flip: bool = False,
+    stated: bool = False,
     limits: Limits = COMMANDS,
 ) -> Rows:
     """The tables of a metric's inputs, and what its columns are made of.
@@ -335,7 +355,8 @@ def rows_of(
     names and values; without inputs, the place of each column; wishes, such names that are kept if the inputs have
     them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
     with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
-    their name has a sign.
+    their name has a sign; stated, whether in_value and out_value say what the values of labels mean, so that the names
+    of their columns do not.
 
     Raises ValueError for an unknown column, for files that cannot be read, and for names that no array has.
     """
@@ -378,6 +399,8 @@ def rows_of(
     scores = layout.scores()
     if flip and scores is not None:
         made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]
+    for labels in (column for column in layout.columns if stated and isinstance(column, Labels)):
+        made_of[labels.name] = [f"+{name}" if labels.means_known(name) else name for name in made_of[labels.name]]
     rows = Rows(
         metric,
         tables,

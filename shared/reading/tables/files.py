@@ -23,6 +23,7 @@ from numpy.lib.npyio import NpzFile
 from ...arrays.checks import check_lengths
 from ..limits import COMMANDS, Limits
 from ..objects import by_column, parse_json, parse_json_lines, read_torch_file
+from ..places import unsigned
 from ..reasons import named, rows_from
 
 _Read = TypeVar("_Read")
@@ -113,6 +114,11 @@ class Table(NamedTuple):
             {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:5], more[:5])
         )
         return Table(arrays, words, lines, files, decimals)
+
+    def of_file_of(self, name: str) -> Table:
+        """The arrays of the file of a column, and none where it is of no file."""
+        own = self.files.get(unsigned(name))
+        return Table(*({key: x for key, x in part.items() if own and self.files.get(key) == own} for part in self[:5]))
 
 
 class Streamed:

@@ -1,0 +1,115 @@
+"""Words for known and unknown samples, wherever files hold them: one vocabulary for tables, boxes and maps.
+
+A word may be clear in one place and mean something else in another: `id` is in-distribution in a cell and an
+identifier in a header, `true` is unknown in a column of labels and says nothing in the name of a file, and a class of
+objects may well be called `anomaly`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import Flag, auto
+
+
+class Place(Flag):
+    """Where a word is read.
+
+    CELL: a cell of a column of labels
+    FILE: a word in the name of a file, a folder or a data set
+    COLUMN: the name of a column of 0 and 1, which says what 1 means
+    OUTCOME: such a name of predictions, of which wrong ones are to have high scores
+    CLASS: the name of a class of objects
+    """
+
+    CELL = auto()
+    FILE = auto()
+    COLUMN = auto()
+    OUTCOME = auto()
+    CLASS = auto()
+
+
+_ANY = Place.CELL | Place.FILE | Place.COLUMN | Place.CLASS
+_NAMED = Place.CELL | Place.FILE | Place.COLUMN
+_LABEL = Place.CELL | Place.COLUMN
+_KNOWN = (
+    (_NAMED, "known inlier inliers indistribution indist ind normal nominal"),
+    (_LABEL, "good ok okay pass passed healthy seen"),
+    (Place.CELL | Place.FILE, "id in"),
+    (Place.CELL, "closed false"),
+    (Place.OUTCOME, "correct right"),
+)
+_UNKNOWN = (
+    (_ANY, "unknown unknowns unk ood outofdistribution novel unseen"),
+    (_NAMED, "outlier outliers anomaly anomalous"),
+    (_LABEL, "anomalies abnormal novelty bad ng nok fail failed defect defective faulty open"),
+    (Place.CELL | Place.FILE, "out"),
+    (Place.CELL, "true"),
+    (Place.OUTCOME, "wrong incorrect error misclassified"),
+)
+_WORDS: Mapping[str, tuple[bool, Place]] = {
+    word: (is_unknown, place)
+    for is_unknown, rows in ((False, _KNOWN), (True, _UNKNOWN))
+    for place, words in rows
+    for word in words.split()
+}
+TRUTHS = ("true", "false")  # cells that stand for 1 and 0, so that the name of their column says what they mean
+_FILLERS = ("is", "are", "label", "labels", "flag", "target", "gt", "truth", "sample", "samples", "image", "images")
+_NEGATIONS = ("not", "non")
+_OBJECTS = ("object", "objects", "class", "classes", "category", "categories", "instance", "instances")
+
+
+def _side(word: str, place: Place) -> bool | None:
+    """Whether a word means unknown in a place, known (False), or neither (None)."""
+    is_unknown, places = _WORDS.get(word, (None, Place(0)))
+    return is_unknown if places & place else None
+
+
+def side_of(word: object) -> bool | None:
+    """Whether the word of a cell means unknown, known (False), or neither (None).
+
+    >>> side_of("OOD"), side_of("In-distribution"), side_of("NG"), side_of("cat")
+    (True, False, True, None)
+    """
+    return _side(re.sub(r"[^a-z]", "", str(word).lower()), Place.CELL)
+
+
+def side_of_name(name: str) -> bool | None:
+    """Whether a word in the name of a file means unknown, known (False), or neither (None); None for both.
+
+    >>> side_of_name("scores_ood"), side_of_name("ID"), side_of_name("cifar10")
+    (True, False, None)
+    """
+    return _only(_side(word, Place.FILE) for word in re.split(r"[^a-z]+", name.lower()))
+
+
+def side_of_column(name: str, place: Place = Place.COLUMN | Place.OUTCOME) -> bool | None:
+    """Whether 1 means unknown in a column, known (False), or neither (None), by its name.
+
+    >>> [side_of_column(name) for name in ("is_known", "inDistribution", "is_id", "correct", "not_normal")]
+    [False, False, False, False, True]
+    >>> [side_of_column(name) for name in ("is_ood", "anomaly label", "label", "id", "known_classes")]
+    [True, True, None, None, None]
+    """
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    left = "".join(word for word in words if word not in (*_FILLERS, *_NEGATIONS))
+    after_is = Place.FILE if words[:1] in (["is"], ["are"]) else Place(0)  # is_id and is_in, where id may be a key
+    side = _side(left, place | after_is)
+    return side if side is None or {*words}.isdisjoint(_NEGATIONS) else not side
+
+
+def means_unknown(name: str) -> bool:
+    """Whether the name of a class of objects means that the class is unknown.
+
+    >>> means_unknown("Unknown_Object"), means_unknown("OOD"), means_unknown("unknown bird")
+    (True, True, False)
+    """
+    words = re.split(r"[\s_-]+", name.strip().lower())
+    words = words[:-1] if words[-1] in _OBJECTS else words
+    is_one = len(words) == 1 or words == ["out", "of", "distribution"]
+    return is_one and _side("".join(words), Place.CLASS) is True
+
+
+def _only(sides: Iterable[bool | None]) -> bool | None:
+    distinct = {*sides} - {None}
+    return distinct.pop() if len(distinct) == 1 else None
