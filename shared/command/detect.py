@@ -18,11 +18,12 @@ from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
-from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, means_unknown, spelled_as_one
+from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, spelled_as_one
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census
 from ..reading.reasons import some
+from ..reading.sides import means_unknown
 from ..suites.detection import (
     DEFAULT_CONF,
     Summarise,

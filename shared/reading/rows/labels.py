@@ -95,10 +95,11 @@ class Labels(Column):
     def is_assumed(self, names: Sequence[str], table: Table) -> bool:
         """Whether nothing says that 1 means unknown: no sign, no name, no words, no class id below 0."""
         array = table.arrays.get(names[0]) if names else None
-        is_flat = isinstance(array, np.ndarray) and array.ndim == 1
-        if not is_flat or _side(names[0]) is not None or (table.files and names[0] not in table.files):
+        if not isinstance(array, np.ndarray) or array.ndim != 1:
             return False
-        return not are_words(array) if array.dtype.kind in "OU" else not bool((array < 0).any())
+        is_made = bool(table.files) and names[0] not in table.files  # from the names of files
+        is_said = is_made or _side(names[0]) is not None
+        return not is_said and not (are_words(array) if array.dtype.kind in "OU" else bool(np.any(array < 0)))
 
     def sentence(self, names: Sequence[str], table: Table) -> str:
         """What was recognised in the column beside words for the sides; "" if nothing was."""

@@ -118,7 +118,10 @@ class Table(NamedTuple):
     def of_file_of(self, name: str) -> Table:
         """The arrays of the file of a column, and none where it is of no file."""
         own = self.files.get(unsigned(name))
-        return Table(*({key: x for key, x in part.items() if own and self.files.get(key) == own} for part in self[:5]))
+        parts: list[Any] = [
+            {key: value for key, value in part.items() if own and self.files.get(key) == own} for part in self[:5]
+        ]
+        return Table(*parts)
 
 
 class Streamed:

@@ -33,7 +33,9 @@ KNOWN = (
 OUTCOMES = {"wrong": "correct", "is_error": "is_correct"}
 WRITERS: dict[str, Any] = {
     "csv": lambda path, frame: frame.to_csv(path, index=False),
-    "npz": lambda path, frame: np.savez(path, **{name: np.asarray(frame[name].tolist()) for name in frame}),
+    "npz": lambda path, frame: np.savez(
+        path, allow_pickle=False, **{name: np.asarray(frame[name].tolist()) for name in frame}
+    ),
     "parquet": lambda path, frame: frame.to_parquet(path),
     "json": lambda path, frame: path.write_text(json.dumps(frame.to_dict("list"))),
     "jsonl": lambda path, frame: frame.to_json(path, orient="records", lines=True),
