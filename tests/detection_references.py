@@ -26,6 +26,20 @@ def ratio(count: int | Fraction, total: int | Fraction) -> Fraction:
     return Fraction(count) / total if total else Fraction(0)
 
 
+def share(count: int | Fraction, total: int | Fraction) -> Fraction | None:
+    """None of nothing, which results leave out."""
+    return Fraction(count) / total if total else None
+
+
+def precision(tp: int, fp: int, objects: int) -> Fraction | None:
+    """Nothing predicted of objects that exist is 0; of none, there is no precision."""
+    return Fraction(tp, tp + fp) if tp + fp else Fraction(0) if objects else None
+
+
+def that_exist(results: Results) -> Results:
+    return {name: value for name, value in results.items() if value is not None}
+
+
 def iou(a: Row, b: Row, plus: int = 0) -> Fraction:
     ax1, ay1, ax2, ay2, bx1, by1, bx2, by2 = map(Fraction, (*a[:4], *b[:4]))
     width, height = min(ax2, bx2) - max(ax1, bx1) + plus, min(ay2, by2) - max(ay1, by1) + plus
@@ -75,14 +89,16 @@ def openset_detection(
             said.append(Said(p[4], p[5], i, kind))
     n = eight_counts(said, totals)
     errors = n["FP_known"] + n["FN_known"] + n["FP_unknown"] + n["FN_unknown"]
-    return {
-        "U-Recall": ratio(n["TP_unknown"], n["total_unknown"]),
-        "WI": ratio(n["FP_unknown"], n["total_known"]),
-        "A-OSE": ratio(errors, n["total_known"] + n["total_unknown"]),
-        "Precision(Known)": ratio(n["TP_known"], n["TP_known"] + n["FP_known"]),
-        "Recall(Known)": ratio(n["TP_known"], n["total_known"]),
-        **n,
-    }
+    return that_exist(
+        {
+            "U-Recall": share(n["TP_unknown"], n["total_unknown"]),
+            "WI": share(n["FP_unknown"], n["total_known"]),
+            "A-OSE": share(errors, n["total_known"] + n["total_unknown"]),
+            "Precision(Known)": precision(n["TP_known"], n["FP_known"], n["total_known"]),
+            "Recall(Known)": share(n["TP_known"], n["total_known"]),
+            **n,
+        }
+    )
 
 
 def one_to_one(
@@ -175,27 +191,28 @@ def owod(
         for kind in ("TP", "FP")
     )
     open_world = [wi_owod(said, {label: number[label] for label in known}, tenths) for tenths in range(1, 10)]
+    n = counts
     results: Results = {}
     if recall_level is not None:
         results["WI"] = wi(images, known, said, recall_level)
-    return {
-        **results,
-        "WI(OWOD)@0.8": open_world[7],
-        "WI(OWOD)": open_world,
+    results |= {
+        "WI(OWOD)@0.8": open_world[7] if classes else None,
+        "WI(OWOD)": open_world if classes else None,
         "A-OSE": len(opened),
         "A-OSE(detections)": sum(s.on_unknown for s in said),
-        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
-        "U-AP": ap[unknown_id],
+        "U-Recall": share(n["TP_unknown"], n["total_unknown"]),
+        "U-AP": ap[unknown_id] if number[unknown_id] else None,
         **{
-            name: ratio(sum((ap[c] for c in group if number[c]), Fraction()), sum(number[c] > 0 for c in group))
+            name: share(sum((ap[c] for c in group if number[c]), Fraction()), sum(number[c] > 0 for c in group))
             for name, group in groups.items()
         },
-        "Precision(U)": ratio(counts["TP_unknown"], counts["TP_unknown"] + counts["FP_unknown"]),
-        "U-F1": ratio(2 * counts["TP_unknown"], 2 * counts["TP_unknown"] + counts["FP_unknown"] + counts["FN_unknown"]),
-        "Precision(K)": ratio(sum(ratio(right[c], right[c] + wrong[c]) for c in classes), len(classes)),
-        "Recall(K)": ratio(sum(ratio(right[c], number[c]) for c in classes), len(classes)),
-        **counts,
+        "Precision(U)": precision(n["TP_unknown"], n["FP_unknown"], n["total_unknown"]),
+        "U-F1": ratio(2 * n["TP_unknown"], 2 * n["TP_unknown"] + n["FP_unknown"] + n["FN_unknown"]),
+        "Precision(K)": share(sum(ratio(right[c], right[c] + wrong[c]) for c in classes), len(classes)),
+        "Recall(K)": share(sum(ratio(right[c], number[c]) for c in classes), len(classes)),
+        **n,
     }
+    return that_exist(results)
 
 
 def reach(said: Sequence[Said], confidence: float, kind: str) -> int:

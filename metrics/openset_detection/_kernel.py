@@ -3404,7 +3404,7 @@ class ClassObjects(NamedTuple):
 
 
 def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class."""
+    """Objects, TP, FP, FN, precision and recall of each class; NaN for a share of nothing."""
     boxes, width = outcomes.boxes, len(Outcome)
     size = len(boxes.classes)
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
@@ -3415,7 +3415,7 @@ def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     return {
         "class": [*boxes.classes],
         **{name: column.tolist() for name, column in columns.items()},
-        "Precision": ratios(tp, tp + fp),
+        "Precision": [*map(precision, tp.tolist(), fp.tolist(), objects.tolist())],
         "Recall": ratios(tp, objects),
     }
 
@@ -3449,14 +3449,19 @@ def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountC
     }
 
 
-def ratio(count: int, total: int) -> float:
-    """Divide, with 0.0 for 0/0."""
-    return count / total if total else 0.0
+def ratio(count: int, total: int, nothing: float = math.nan) -> float:
+    """Divide; a share of nothing is NaN, or `nothing`."""
+    return count / total if total else nothing
 
 
 def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
-    """Divide two columns, with 0.0 for 0/0."""
-    return [count / total if total else 0.0 for count, total in zip(counts.tolist(), totals.tolist())]
+    """Divide two columns; a share of nothing is NaN."""
+    return [*map(ratio, counts.tolist(), totals.tolist())]
+
+
+def precision(tp: int, fp: int, objects: int) -> float:
+    """TP / (TP + FP), the precision of a class, or of several; 0.0 where objects exist and nothing is predicted."""
+    return ratio(tp, tp + fp, 0.0 if objects else math.nan)
 
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
@@ -3582,12 +3587,12 @@ class BudgetRecall:
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
-        """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
+        """The mean recall over ten IoU thresholds; NaN without unknown objects."""
         total = int(counts @ self._total)
         return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
-        """AR@k of each image."""
+        """AR@k of each image; NaN for one without unknown objects."""
         rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 
@@ -3675,7 +3680,6 @@ _AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10
 MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
-_MEASURES = ("mAP", "U-AP", "U-Recall")
 
 
 class FalseOverlaps(NamedTuple):
@@ -3775,14 +3779,14 @@ class Errors:
         self._gained_by_image = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
 
     def recalls(self, totals: Mapping[str, int], counts: np.ndarray) -> dict[str, float]:
-        """U-Recall after each error is corrected, from the totals before."""
+        """U-Recall after each error is corrected, from the totals before; NaN if no unknown object is left."""
         tp, total = totals["TP_unknown"], totals["total_unknown"]
         missed = int(counts @ self.by_image["unknown objects missed"])
         after = {kind: ratio(tp + more, total) for kind, more in in_total(self._gained_by_image, counts).items()}
         return {**after, MISSED: ratio(tp, total - missed)}
 
     def rates(self, counts: np.ndarray) -> Results:
-        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        """The share of each fate, of all known or all unknown objects; NaN without any."""
         totals = in_total(self.by_image, counts)
         objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
         return {
@@ -3790,13 +3794,15 @@ class Errors:
             for (side, fate), column in zip(FATES, _FATE_COLUMNS)
         }
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables "fates" and "errors"."""
+    def tables(self, results: Results, measures: Sequence[str]) -> dict[str, Any]:
+        """The tables "fates" and "errors", with the gains of some measures; NaN for what the results lack."""
+
+        def value(key: str) -> float:
+            return results[key].value if key in results else math.nan
+
         totals = in_total(self.by_image, self._boxes.counts)
         gains = {
-            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
-            for measure in _MEASURES
-            if gain(MISSED, measure) in results
+            f"Δ{measure}": [value(gain(error, measure)) for error in (*FALSE_POSITIVES, MISSED)] for measure in measures
         }
         missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
         return {
@@ -3804,7 +3810,7 @@ class Errors:
                 "objects": [side for side, _ in FATES],
                 "fate": [fate for _, fate in FATES],
                 "count": [totals[column] for column in _FATE_COLUMNS],
-                "share": [results[share_of(*fate)].value for fate in FATES],
+                "share": [value(share_of(*fate)) for fate in FATES],
             },
             "errors": {
                 "error": [*FALSE_POSITIVES, MISSED],
@@ -3860,7 +3866,7 @@ def share_of(side: str, fate: str) -> str:
 # ---- detection/curves.py ---------------------------------------------------------------------------------------------
 # Average precision: precision-recall curves of classes, with images weighted by their counts, and areas under them.
 
-Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator; 0/0 of a class without objects
 _WORK = 4  # the cost of a prediction, in scores
 # a tag is the image of a prediction, the kind of its error in four bits, and flags
 _RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
@@ -3878,7 +3884,7 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
     """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
     tp, fp = _where_tp_rises(tp, fp)
     if not num_objects or not len(tp):
-        return 0, 1
+        return 0, min(num_objects, 1)
     gained = tp.copy()
     gained[1:] -= tp[:-1]
     return sum_of_shares(gained, _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
@@ -3890,14 +3896,14 @@ def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
     places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
-        return 0, 1
+        return 0, min(num_objects, 1)
     precisions = _envelope(tp, fp)[reached]
     return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
 
 
 def mean_of(aps: Sequence[Ratio]) -> float:
-    """The mean of average precisions, rounded once; 0.0 of none."""
-    return rounded_sum(aps, len(aps)) if aps else 0.0
+    """The mean of average precisions, rounded once; NaN of none."""
+    return rounded_sum(aps, len(aps)) if aps else math.nan
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -4042,14 +4048,13 @@ class CountedClasses:
     aps: list[Ratio]
 
     def mean_ap(self, rows: Sequence[int]) -> float:
-        """The mean AP of those of some classes that have objects; 0.0 if none has."""
+        """The mean AP of those of some classes that have objects; NaN if none has."""
         return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
-        """The mean of counts/totals over those of some classes that have objects, rounded once; 0/0 is 0."""
+        """The mean of counts/totals over those of some classes that have objects, rounded once; NaN if none has."""
         rows = [row for row in rows if self.objects[row]]
-        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
-        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+        return rounded_sum([(counts[row], totals[row]) for row in rows if totals[row]], len(rows)) if rows else math.nan
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP, and TP + FP, of all predictions of each class."""
@@ -4071,17 +4076,18 @@ def least_reaching(share: float | Fraction, total: int) -> int:
 # ---- detection/protocols.py ------------------------------------------------------------------------------------------
 # The two protocols of open-set detection: OW-DLN's evaluation guide, and OWOD as papers report it.
 
+RATES = ("U-Recall", "WI", "A-OSE", "Precision(Known)", "Recall(Known)")  # of OW-DLN
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
-    """The rates of open-set detection; 0/0 is 0."""
+    """The rates of open-set detection; a share of no objects is NaN, and so is the precision of nothing."""
     errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
     return {
         "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
         "WI": ratio(counts["FP_unknown"], counts["total_known"]),
         "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
-        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Precision(Known)": precision(counts["TP_known"], counts["FP_known"], counts["total_known"]),
         "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
     }
 
@@ -4089,13 +4095,15 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 class OwDln:
     """Images with boxes matched one to one, whatever their classes."""
 
+    gains = ("U-Recall",)  # the measures that correcting errors may raise
+
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
         self.by_image = counts_by_image(self.outcomes)  # of one of each
         self.errors = Errors(self.outcomes, overlaps) if boxes.rules.errors else None
 
     def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; NaN of no objects."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
         rates: Results = {
@@ -4134,8 +4142,7 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     """Columns of counts as lists, after the rates of each row."""
     columns = {name: column.tolist() for name, column in counts.items()}
     rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
-    rates = openset_detection_rates(dict.fromkeys(columns, 0))
-    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
+    return {**{name: [row[name] for row in rows] for name in RATES}, **columns}
 
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
@@ -4143,6 +4150,8 @@ TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 class Owod:
     """Images with boxes matched as in Pascal VOC."""
+
+    gains = ("mAP", "U-AP", "U-Recall")
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)
@@ -4201,8 +4210,8 @@ class Owod:
         return {
             **self._unknown_and_map(classes, ratio(tp, totals["total_unknown"])),
             **{name: classes.mean_ap(rows) for name, rows in groups},
-            "Precision(U)": ratio(tp, tp + fp),
-            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
+            "Precision(U)": precision(tp, fp, totals["total_unknown"]),
+            "U-F1": ratio(2 * tp, 2 * tp + fp + fn, 0.0),
             "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
@@ -4260,7 +4269,7 @@ def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKno
 
 
 def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[float]:
-    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, at recalls of 0.1 to 0.9; known, their rows."""
+    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes that have objects, at recalls of 0.1 to 0.9."""
     opened, counted = np.zeros((2, len(TENTHS)), dtype=np.int64)
     for row in known:
         curve, objects = classes.curves[row], classes.objects[row]
@@ -4268,7 +4277,8 @@ def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[
             places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))  # |TP/objects − t/10|, as integers
             opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
-    return ratios(opened, counted)
+    nothing = 0.0 if any(classes.objects[row] for row in known) else math.nan
+    return [ratio(*each, nothing) for each in zip(opened.tolist(), counted.tolist())]
 
 
 def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -4325,7 +4335,7 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
         # WI = P_K / P_{K∪U} − 1, with P = TP / (TP + FP)
         below = (closed_tp + closed_fp) * all_tp
-        impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
+        impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below, 0.0))
     return impacts
 
 
@@ -4443,7 +4453,7 @@ class OpenSetDetection(Metric):
                 tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
         if self.conf_list is not None:
             tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
-        return {**tables, **(errors.tables(results) if errors is not None else {})}
+        return {**tables, **(errors.tables(results, matched.gains) if errors is not None else {})}
 
 
 class PreparedImages(Prepared):
@@ -4481,7 +4491,7 @@ class PreparedImages(Prepared):
         return self._places
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts of the images; in resamples too, 0/0 is 0.0."""
+        """Rates and counts of the images; a rate over no object is left out, and NaN among drawn images."""
         images = self.images
         if counts is not None:
             images = np.zeros_like(images)
@@ -4492,4 +4502,9 @@ class PreparedImages(Prepared):
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
         for more in (self.recall, self.matched.errors):
             results |= more.rates(images) if more is not None else {}
-        return results
+        return results if counts is not None else {key: result for key, result in results.items() if _exists(result)}
+
+
+def _exists(result: Any) -> bool:
+    """Whether a result, a rate or a list of rates, is more than a share of nothing."""
+    return not np.isnan(result if isinstance(result, list) else result.value if isinstance(result, Rate) else 0).any()

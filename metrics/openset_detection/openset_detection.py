@@ -61,11 +61,12 @@ Args:
     budget: "unknown" (default): predictions on known objects do not use it up; or "all": they do.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high` from
         a percentile bootstrap of the images. Default to None, 1000 and 0.
-    groups_without: "raise" (default) or "skip", for groups that lack a class that a result needs. Skipped groups get
-        None in the table and are counted in `groups_skipped`.
     groups_mean: "arithmetic" (default) or "harmonic", n / sum(1/x), which is 0 where a rate is 0.
+    groups_without: "raise" (default): a rate that a group lacks has no mean; or "skip": the mean is over the others,
+        and `groups_skipped` counts the groups that lack a rate. Both have None in the table.
 
 Returns:
+    Rates over no objects are left out, and NaN in rows of tables; means over classes leave classes without objects out.
     U-Recall: TP_unknown / total_unknown, higher is better.
     WI: FP_unknown / total_known, lower is better; for "owod", precision on images without unknown objects divided by
         precision on all, minus 1.

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..detection.closed_set import closed_set_note, closed_set_summary
 from ..detection.errors import MISSED, NEARBY
+from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
@@ -21,6 +22,7 @@ from ..metric.results import Summary
 from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
+from ..reading.reasons import some
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
 from .charts import joined
@@ -78,7 +80,7 @@ def figures(computed: Computed) -> list[Figure]:
     errors, over = errors_of(computed), curves(computed)
     counted: list[Figure] = []
     if errors is not None:
-        counted = [fates(computed), called(errors, "U-Recall" in computed.results), *confusions(errors)]
+        counted = [fates(computed), called(errors, _says_unknown(computed)), *confusions(errors)]
     return [*over[:1], *counted, *over[1:]]  # the threshold moves beside the first
 
 
@@ -94,8 +96,13 @@ def fates(computed: Computed) -> Bars:
         [words for _, words, _ in kept],
         [role for *_, role in kept],
         [[own[name].fates.get((side, fate), 0) for fate, *_ in kept] for side, name in rows],
-        _said_of_unknown(own[computed.model], "U-Recall" in computed.results),
+        _said_of_unknown(own[computed.model], _says_unknown(computed)),
     )
+
+
+def _says_unknown(computed: Computed) -> bool:
+    """Whether a prediction can be called unknown; `settle` leaves these counts out otherwise."""
+    return "TP_unknown" in computed.results
 
 
 def _said_of_unknown(errors: BoxErrors, says_unknown: bool) -> str:
@@ -218,7 +225,7 @@ def decisions(computed: Computed) -> Decisions:
     results = prepared.rates()
     sweep = metric.tables(prepared, results)["sweep"]
     counts = {name: np.asarray(own) for name, own in counts_above(prepared.matched.outcomes, results, ends).items()}
-    sides = ["known", "unknown"] if "U-Recall" in computed.results else ["known"]
+    sides = ["known", "unknown"] if _says_unknown(computed) else ["known"]
     tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))
     counts_all = options["protocol"] == "owod" or options["count_background"]
     called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
@@ -228,7 +235,8 @@ def decisions(computed: Computed) -> Decisions:
         ends=ends,
         counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},
         rates={
-            "recall of known": (["TP_known"], ["TP_known", "FN_known"]),  # that of unknown is U-Recall
+            # that of unknown is U-Recall
+            **({"recall of known": (["TP_known"], ["TP_known", "FN_known"])} if results["total_known"] else {}),
             **{f"precision of {side}": ([f"TP_{side}"], [f"TP_{side}", f"FP_{side}"]) for side in sides},
         },
         table={
@@ -255,10 +263,10 @@ def tables(computed: Computed) -> list[Table]:
     if errors is not None:
         missed = sum(count for (_, fate), count in errors.fates.items() if fate == MISSED)
         kinds = {**errors.kinds, MISSED: missed}
-        if "U-Recall" not in results:  # nothing is called unknown: the last class is unknown
+        if not _says_unknown(computed):  # the last class is unknown
             kinds = {kind: count for kind, count in kinds.items() if not kind.endswith("called unknown")}
         of_errors = {"error": [*kinds], "count": [*kinds.values()]}
-        results = {"per_class": by_class(errors, "U-Recall" in results), "errors": of_errors, **results}
+        results = {"per_class": by_class(errors, _says_unknown(computed)), "errors": of_errors, **results}
     of = SimpleNamespace(names=reading.images, classes=reading.classes, sizes=reading.sizes)
     named = with_names_in_tables(results, of, computed.options)
     titles = {"per_class": "Classes", "errors": "Kinds of errors", "sweep": "Confidences", "per_image": "Images"}
@@ -287,10 +295,20 @@ def data(computed: Computed) -> str:
 
 
 def notes(computed: Computed) -> list[str]:
-    """A sentence where fates of objects do not exist, since the IoU threshold is too low; else none."""
-    if computed.options["iou_threshold"] >= NEARBY:
-        return []
-    return ["Boxes that overlap by less than 0.1 are not called badly placed, so at this IoU there are no fates."]
+    """Sentences on rates that are left out since there are no objects, and on an IoU at which there are no fates."""
+    state, known = computed.state, computed.options["known_classes"]
+    notes = no_objects_notes(state["references"][:, 4], state["ignored"], known, computed.reading.classes)
+    groups = computed.summary.groups or {}
+    for side in ("known", "unknown"):
+        without = [name for name, row in groups.items() if not row.get(f"total_{side}", 1)]
+        if 0 < len(without) < len(groups):
+            notes.append(
+                f"groups without {side} objects: {some(without)}; they have no rates of {side} objects, which have no"
+                ' mean; groups_without="skip" averages over the other groups'
+            )
+    if computed.options["iou_threshold"] < NEARBY:
+        notes.append("boxes that overlap by less than 0.1 are not called badly placed: at this IoU there are no fates")
+    return notes
 
 
 def derive(reading: Reading) -> tuple[Mapping[str, Any], str]:

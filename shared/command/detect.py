@@ -12,13 +12,14 @@ import numpy as np
 
 from ..detection.closed_set import closed_set_note
 from ..detection.errors import NEARBY
+from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
 from ..faces.report.detection import write_report
 from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
-from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, spelled_as_one
+from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census
@@ -30,6 +31,7 @@ from ..suites.detection import (
     class_options,
     compare_detections,
     evaluate_detections,
+    limit_note,
     says_unknown,
 )
 from ..written.files import check_file, check_folder, nearest_folder
@@ -129,10 +131,16 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         results |= {LEFT_OUT: text, **census_record(census)}
     for each in both:
         _warn_of_boxes(each, known, options)
+    for note in no_objects_notes(*objects_of(detections.dataset), known, detections.dataset.classes):
+        warn(note)
     if other is not None:
         limits = {name: arguments[name] for name in ("standard", "max_detections")}
         results["other"] = evaluate_detections(other, known, progress=True, **limits, **options)
         results["comparison"] = compare_detections(detections, other, known, **options)
+    if arguments["standard"] and arguments["max_detections"] is None:
+        for own, each in zip([results, results.get("other", {})], both):
+            if note := limit_note(own, each, known, **options):
+                warn(note)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     places = [arguments["model"] or _place_text(arguments["predictions"])]
     places += [_place_text(arguments["compare"])] if arguments["compare"] else []

@@ -25,12 +25,12 @@ class BudgetRecall:
         self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
 
     def rates(self, counts: np.ndarray) -> Results:
-        """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
+        """The mean recall over ten IoU thresholds; NaN without unknown objects."""
         total = int(counts @ self._total)
         return {name: Rate(ratio(number, total), True) for name, number in in_total(self._matched, counts).items()}
 
     def table_by_image(self) -> dict[str, list[Any]]:
-        """AR@k of each image."""
+        """AR@k of each image; NaN for one without unknown objects."""
         rows, total = as_rows(self._matched, self._counts), np.repeat(self._total, self._counts)
         return {name: ratios(column, total) for name, column in rows.items()}
 

@@ -6,6 +6,7 @@ predictions of a class, by confidence → TP, FP at each confidence at which TP 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,9 +20,9 @@ from ..arrays.exact import RATIO_UNIT, rounded_sum, sum_of_shares
 from ..arrays.sorting import sorted_by_kind_with
 from ..arrays.threads import each_in_threads, threads_for, worth_compiling
 from .errors import FALSE_POSITIVES, Errors
-from .outcomes import ClassObjects, Outcome, Outcomes
+from .outcomes import ClassObjects, Outcome, Outcomes, ratio
 
-Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator
+Ratio: TypeAlias = tuple[int, int]  # a numerator and a denominator; 0/0 of a class without objects
 _WORK = 4  # the cost of a prediction, in scores
 # a tag is the image of a prediction, the kind of its error in four bits, and flags
 _RIGHT, _WRONG, _ON_UNKNOWN, _IS_HERE = 1, 2, 4, 8
@@ -38,7 +39,7 @@ NO_ERRORS, _PLACE_OF_MISSED = -1, len(FALSE_POSITIVES)  # as a kind of errors th
 def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
     """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
 
-    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; NaN for n = 0.
 
     Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
     num_objects n. Raises ValueError for counts that fall or are not integers, and for more TP than objects.
@@ -53,15 +54,14 @@ def voc_average_precision(tp: Any, fp: Any, num_objects: int) -> float:
         if (np.diff(column, prepend=0) < 0).any():
             raise ValueError(f"{name}: expected counts from 0 that never fall, got {column.tolist()!r:.60}")
     num_objects = as_int(num_objects, "num_objects", int(counts["tp"].max(initial=0)))
-    area, total = area_of_all_points(counts["tp"], counts["fp"], num_objects)
-    return area / total
+    return ratio(*area_of_all_points(counts["tp"], counts["fp"], num_objects))
 
 
 def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Ratio:
     """As `voc_average_precision`, as a ratio: an exact sum of precisions that are rounded to float64."""
     tp, fp = _where_tp_rises(tp, fp)
     if not num_objects or not len(tp):
-        return 0, 1
+        return 0, min(num_objects, 1)
     gained = tp.copy()
     gained[1:] -= tp[:-1]
     return sum_of_shares(gained, _envelope(tp, fp), num_objects), num_objects << RATIO_UNIT
@@ -70,7 +70,7 @@ def area_of_all_points(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> Rati
 def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int, *, steps: int) -> Ratio:
     """Average precision at recalls of 0, 1/s, …, 1: s = 10 in VOC until 2009, 100 in COCO; as a ratio.
 
-    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+    AP = 1/(s + 1) Σ over t = 0, 1, …, s of max{TPₖ / (TPₖ + FPₖ) : s·TPₖ ≥ t·n}, in [0, 1]; 0/0 for n = 0.
 
     Recalls are compared as integers; COCO's code compares them with steps of floats, and misses a recall of 0.57.
     Parameters: steps s, others as those of `voc_average_precision`. Sources: Everingham et al., The Pascal VOC
@@ -84,14 +84,14 @@ def interpolated_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: 
     places = np.searchsorted(steps * tp, num_objects * np.arange(steps + 1))
     reached = places[places < len(tp)]
     if not num_objects or not len(reached):
-        return 0, 1
+        return 0, min(num_objects, 1)
     precisions = _envelope(tp, fp)[reached]
     return sum_of_shares(np.ones_like(reached), precisions, steps + 1), (steps + 1) << RATIO_UNIT
 
 
 def mean_of(aps: Sequence[Ratio]) -> float:
-    """The mean of average precisions, rounded once; 0.0 of none."""
-    return rounded_sum(aps, len(aps)) if aps else 0.0
+    """The mean of average precisions, rounded once; NaN of none."""
+    return rounded_sum(aps, len(aps)) if aps else math.nan
 
 
 def _where_tp_rises(tp: np.ndarray, fp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -247,14 +247,16 @@ class CountedClasses:
     aps: list[Ratio]
 
     def mean_ap(self, rows: Sequence[int]) -> float:
-        """The mean AP of those of some classes that have objects; 0.0 if none has."""
+        """The mean AP of those of some classes that have objects; NaN if none has."""
         return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
-        """The mean of counts/totals over those of some classes that have objects, rounded once; 0/0 is 0."""
+        """The mean of counts/totals over those of some classes that have objects, rounded once; NaN if none has.
+
+        Of a class that has objects, 0/0 is 0, as is the precision of one that is never predicted.
+        """
         rows = [row for row in rows if self.objects[row]]
-        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
-        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+        return rounded_sum([(counts[row], totals[row]) for row in rows if totals[row]], len(rows)) if rows else math.nan
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP, and TP + FP, of all predictions of each class."""

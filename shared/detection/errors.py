@@ -6,6 +6,7 @@ outcomes, boxes at IoU ≥ 1/10 → pairs of a false positive and an object → 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -206,14 +207,14 @@ class Errors:
         self._gained_by_image = tables_of_places(boxes.image[finding], self.kinds[finding], FALSE_POSITIVES, size)
 
     def recalls(self, totals: Mapping[str, int], counts: np.ndarray) -> dict[str, float]:
-        """U-Recall after each error is corrected, from the totals before."""
+        """U-Recall after each error is corrected, from the totals before; NaN if no unknown object is left."""
         tp, total = totals["TP_unknown"], totals["total_unknown"]
         missed = int(counts @ self.by_image["unknown objects missed"])
         after = {kind: ratio(tp + more, total) for kind, more in in_total(self._gained_by_image, counts).items()}
         return {**after, MISSED: ratio(tp, total - missed)}
 
     def rates(self, counts: np.ndarray) -> Results:
-        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        """The share of each fate, of all known or all unknown objects; NaN without any."""
         totals = in_total(self.by_image, counts)
         objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
         return {
@@ -221,13 +222,15 @@ class Errors:
             for (side, fate), column in zip(FATES, _FATE_COLUMNS)
         }
 
-    def tables(self, results: Results) -> dict[str, Any]:
-        """The tables "fates" and "errors"."""
+    def tables(self, results: Results, measures: Sequence[str]) -> dict[str, Any]:
+        """The tables "fates" and "errors", with the gains of some measures; NaN for what the results lack."""
+
+        def value(key: str) -> float:
+            return results[key].value if key in results else math.nan
+
         totals = in_total(self.by_image, self._boxes.counts)
         gains = {
-            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
-            for measure in _MEASURES
-            if gain(MISSED, measure) in results
+            f"Δ{measure}": [value(gain(error, measure)) for error in (*FALSE_POSITIVES, MISSED)] for measure in measures
         }
         missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
         return {
@@ -235,7 +238,7 @@ class Errors:
                 "objects": [side for side, _ in FATES],
                 "fate": [fate for _, fate in FATES],
                 "count": [totals[column] for column in _FATE_COLUMNS],
-                "share": [results[share_of(*fate)].value for fate in FATES],
+                "share": [value(share_of(*fate)) for fate in FATES],
             },
             "errors": {
                 "error": [*FALSE_POSITIVES, MISSED],

@@ -18,7 +18,7 @@ from ..arrays.box_objects import UNKNOWN_CLASS_ID
 from ..arrays.checks import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real, as_reals, plain_value
 from ..metric.metric import Metric
 from ..metric.prepared import Prepared
-from ..metric.results import Results
+from ..metric.results import Rate, Results
 from .boxes import BOX_FORMATS, DetectionState, as_detection_state, image_contents, places_of_images, reduce_boxes
 from .budgets import BUDGETS, BudgetRecall
 from .curves import AVERAGE_PRECISIONS
@@ -184,7 +184,7 @@ class OpenSetDetection(Metric):
                 tables["per_image"] |= more_rows.table_by_image() if more_rows is not None else {}
         if self.conf_list is not None:
             tables["sweep"] = {"confidence": self.conf_list, **matched.sweep(results, self.conf_list)}
-        return {**tables, **(errors.tables(results) if errors is not None else {})}
+        return {**tables, **(errors.tables(results, matched.gains) if errors is not None else {})}
 
 
 class PreparedImages(Prepared):
@@ -229,7 +229,7 @@ class PreparedImages(Prepared):
             yield from (*images[image], b"%d" % count)
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Rates and counts of the images; in resamples too, 0/0 is 0.0.
+        """Rates and counts of the images; a rate over no object is left out, and NaN among drawn images.
 
         Raises ValueError where there is no WI of protocol="owod".
         """
@@ -243,4 +243,9 @@ class PreparedImages(Prepared):
             raise ValueError(f"among resampled images, {error}" if counts is not None else str(error)) from None
         for more in (self.recall, self.matched.errors):
             results |= more.rates(images) if more is not None else {}
-        return results
+        return results if counts is not None else {key: result for key, result in results.items() if _exists(result)}
+
+
+def _exists(result: Any) -> bool:
+    """Whether a result, a rate or a list of rates, is more than a share of nothing."""
+    return not np.isnan(result if isinstance(result, list) else result.value if isinstance(result, Rate) else 0).any()

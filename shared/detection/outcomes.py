@@ -10,6 +10,7 @@ count gives results bit-identical to the repeated image.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -257,7 +258,7 @@ class ClassObjects(NamedTuple):
 
 
 def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class."""
+    """Objects, TP, FP, FN, precision and recall of each class; NaN for a share of nothing."""
     boxes, width = outcomes.boxes, len(Outcome)
     size = len(boxes.classes)
     groups = boxes.rows.astype(np.int64) * width + outcomes.outcome
@@ -268,7 +269,7 @@ def counts_by_class(outcomes: Outcomes) -> dict[str, list[Any]]:
     return {
         "class": [*boxes.classes],
         **{name: column.tolist() for name, column in columns.items()},
-        "Precision": ratios(tp, tp + fp),
+        "Precision": [*map(precision, tp.tolist(), fp.tolist(), objects.tolist())],
         "Recall": ratios(tp, objects),
     }
 
@@ -306,11 +307,27 @@ def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountC
     }
 
 
-def ratio(count: int, total: int) -> float:
-    """Divide, with 0.0 for 0/0."""
-    return count / total if total else 0.0
+def ratio(count: int, total: int, nothing: float = math.nan) -> float:
+    """Divide; a share of nothing is NaN, or `nothing`.
+
+    >>> ratio(1, 4), ratio(0, 0), ratio(0, 0, 0.0)
+    (0.25, nan, 0.0)
+    """
+    return count / total if total else nothing
 
 
 def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
-    """Divide two columns, with 0.0 for 0/0."""
-    return [count / total if total else 0.0 for count, total in zip(counts.tolist(), totals.tolist())]
+    """Divide two columns; a share of nothing is NaN."""
+    return [*map(ratio, counts.tolist(), totals.tolist())]
+
+
+def precision(tp: int, fp: int, objects: int) -> float:
+    """TP / (TP + FP), the precision of a class, or of several; 0.0 where objects exist and nothing is predicted.
+
+    COCO's and Pascal VOC's evaluators count a class without predictions as 0, too, and leave out one without objects.
+    Here a prediction of such a class is wrong, and without predictions the precision is NaN.
+
+    >>> precision(3, 1, 5), precision(0, 0, 5), precision(0, 2, 0), precision(0, 0, 0)
+    (0.75, 0.0, 0.0, nan)
+    """
+    return ratio(tp, tp + fp, 0.0 if objects else math.nan)

@@ -13,6 +13,7 @@ on unknown objects, as A-OSE does: WI(OWOD).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from .outcomes import (
     counts_by_image,
     gain,
     in_total,
+    precision,
     ranked,
     ranked_outcome,
     ratio,
@@ -44,11 +46,12 @@ from .outcomes import (
 )
 from .overlap import Overlaps, Pairs
 
+RATES = ("U-Recall", "WI", "A-OSE", "Precision(Known)", "Recall(Known)")  # of OW-DLN
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
-    """The rates of open-set detection; 0/0 is 0.
+    """The rates of open-set detection; a share of no objects is NaN, and so is the precision of nothing.
 
     U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
     WI = FP_unknown / total_known                                      lower is better
@@ -61,13 +64,15 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
     >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
     (0.5, 0.25)
+    >>> openset_detection_rates({**counts, "TP_unknown": 0, "FN_unknown": 0, "total_unknown": 0})["U-Recall"]
+    nan
     """
     errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
     return {
         "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
         "WI": ratio(counts["FP_unknown"], counts["total_known"]),
         "A-OSE": ratio(errors, counts["total_known"] + counts["total_unknown"]),
-        "Precision(Known)": ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Precision(Known)": precision(counts["TP_known"], counts["FP_known"], counts["total_known"]),
         "Recall(Known)": ratio(counts["TP_known"], counts["total_known"]),
     }
 
@@ -78,13 +83,15 @@ class OwDln:
     See `one_to_one_outcomes` and `openset_detection_rates`.
     """
 
+    gains = ("U-Recall",)  # the measures that correcting errors may raise
+
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
         self.by_image = counts_by_image(self.outcomes)  # of one of each
         self.errors = Errors(self.outcomes, overlaps) if boxes.rules.errors else None
 
     def rates(self, counts: np.ndarray) -> Results:
-        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included; NaN of no objects."""
         totals = in_total(self.by_image, counts)
         values = openset_detection_rates(totals)
         rates: Results = {
@@ -123,8 +130,7 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     """Columns of counts as lists, after the rates of each row."""
     columns = {name: column.tolist() for name, column in counts.items()}
     rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
-    rates = openset_detection_rates(dict.fromkeys(columns, 0))
-    return {**{name: [row[name] for row in rows] for name in rates}, **columns}
+    return {**{name: [row[name] for row in rows] for name in RATES}, **columns}
 
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
@@ -138,15 +144,17 @@ class Owod:
     point at one object, the most confident is the TP, and the others are FPs. Predictions of other classes are not
     counted.
 
-    U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, like U-AP.
+    U-Recall = TP_unknown / total_unknown; NaN without unknown objects, like U-AP.
     U-AP, mAP: see `voc_average_precision` and `interpolated_average_precision`; mAP is the mean over the known classes
-    that have objects, 0.0 if none has.
-    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
+    that have objects, NaN if none has, as are all means over them.
+    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), see `precision`, and U-F1 = 2·TP / (2·TP + FP + FN) of
+    "unknown", where 0/0 is 0.
     Precision(K), Recall(K): means of TP / (TP + FP) and TP / objects over the classes that mAP averages. WI = P_K /
     P_{K∪U} − 1: precision of the known classes on images without unknown objects, divided by their precision on all
     images, at the highest confidence at which the recall on the former reaches `recall_level`. WI(OWOD) = Σ open / Σ
     (TP + FP) over the known classes, each at the confidence at which its recall is nearest to 0.1 … 0.9 (of two the
-    higher confidence); open counts predictions on unknown objects; 0/0 is 0.0. A-OSE is the number of unknown objects
+    higher confidence); open counts predictions on unknown objects; 0.0 where none of these classes is predicted, as in
+    OWOD's code. A-OSE is the number of unknown objects
     with which a prediction of a known class reaches the IoU threshold, A-OSE(detections) the number of such
     predictions: OWOD's code, and so the tables of papers, count these.
 
@@ -155,6 +163,8 @@ class Owod:
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
+
+    gains = ("mAP", "U-AP", "U-Recall")
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)
@@ -213,8 +223,8 @@ class Owod:
         return {
             **self._unknown_and_map(classes, ratio(tp, totals["total_unknown"])),
             **{name: classes.mean_ap(rows) for name, rows in groups},
-            "Precision(U)": ratio(tp, tp + fp),
-            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
+            "Precision(U)": precision(tp, fp, totals["total_unknown"]),
+            "U-F1": ratio(2 * tp, 2 * tp + fp + fn, 0.0),
             "Precision(K)": classes.mean_ratio(right, predicted, known[1]),
             "Recall(K)": classes.mean_ratio(right, classes.objects, known[1]),
         }
@@ -272,7 +282,10 @@ def unknown_called_known(boxes: SelectedBoxes, pairs: Pairs) -> UnknownCalledKno
 
 
 def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[float]:
-    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, at recalls of 0.1 to 0.9; known, their rows."""
+    """WI(OWOD) = Σ open / Σ (TP + FP) over the known classes that have objects, at recalls of 0.1 to 0.9.
+
+    Parameters: known, the rows of the known classes. NaN if none of them has an object.
+    """
     opened, counted = np.zeros((2, len(TENTHS)), dtype=np.int64)
     for row in known:
         curve, objects = classes.curves[row], classes.objects[row]
@@ -280,7 +293,8 @@ def wilderness_by_recall(classes: CountedClasses, known: Sequence[int]) -> list[
             places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))  # |TP/objects − t/10|, as integers
             opened += curve.on_unknown[places]
             counted += (curve.tp + curve.fp)[places]
-    return ratios(opened, counted)
+    nothing = 0.0 if any(classes.objects[row] for row in known) else math.nan
+    return [ratio(*each, nothing) for each in zip(opened.tolist(), counted.tolist())]
 
 
 def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -337,5 +351,5 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
         # WI = P_K / P_{K∪U} − 1, with P = TP / (TP + FP)
         below = (closed_tp + closed_fp) * all_tp
-        impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
+        impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below, 0.0))
     return impacts

@@ -14,10 +14,13 @@ import numpy as np
 from ..arrays.arrays import MAX_EXACT, to_numpy
 from ..arrays.checks import as_int, as_real, as_scores
 from ..detection.openset_detection import OpenSetDetection
+from ..detection.protocols import RATES
 from ..faces.summaries import summary
 from ..integrations import ultralytics
 from ..reading.boxes.dataset import class_ids
-from ..suites.detection import DEFAULT_CONF, Results
+from ..suites.detection import DEFAULT_CONF, STANDARD, Results
+
+_OF_NOTHING = dict.fromkeys(RATES, 0.0)
 
 
 class OpenSetDetectionMetrics:
@@ -56,8 +59,8 @@ class OpenSetDetectionMetrics:
         self._metric.add_batch(predictions=[predictions], references=[ground_truth])
 
     def compute(self) -> dict[str, Any]:
-        """Rates and counts of the images so far, which are kept. Raises ValueError if there are none."""
-        return deepcopy(self._metric).compute()
+        """Rates and counts of the images so far, which are kept; 0/0 is 0.0. Raises ValueError if there are none."""
+        return {**_OF_NOTHING, **deepcopy(self._metric).compute()}
 
     def get_summary(self) -> str:
         """Rates and counts as text."""
@@ -84,13 +87,16 @@ class OpenSetValidator(ultralytics.OpenSetValidator):
         super().__init__(model, data, known_classes, unknown_class_id, conf, iou, **{"iou_threshold": iou, **options})
 
     def validate(self, split: str = "val", **arguments: Any) -> Results:
-        """As of its base class, with OW-DLN's keys even if no prediction can be unknown."""
+        """As of its base class, with OW-DLN's keys even if no prediction can be unknown; 0/0 is 0.0."""
         results = super().validate(split, **arguments)
         assert self.detections is not None  # they have just been evaluated
         dataset = self.detections.dataset
         metric = OpenSetDetection(known_classes=class_ids(self.known_classes, dataset.classes), **self.options)
         rates = metric.compute(predictions=self.detections.predictions, references=dataset.references)
-        return {**results, "openset_metrics": {**rates, **results["openset_metrics"]}}
+        shown = {"openset_metrics": {**_OF_NOTHING, **rates, **results["openset_metrics"]}}
+        if "standard_metrics" in results:
+            shown["standard_metrics"] = {**dict.fromkeys(STANDARD, 0.0), **results["standard_metrics"]}
+        return {**results, **shown}
 
 
 def mark_low_confidence_as_unknown(predictions: Any, conf_threshold: float = 0.5, unknown_id: int = 999) -> Any:

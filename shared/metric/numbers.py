@@ -15,8 +15,8 @@ def number_text(value: Any, digits: int | None = None, *, percent: bool = False)
     """A number with `digits` decimals, three by default; of a share in percent, two.
 
     It has more decimals where these would wrongly read 0 or 1, or 0 or 100 in percent. Numbers far below the last
-    decimal, and of a million or more, have an exponent. Integers have no decimals. None is a dash, a list its numbers,
-    and text unchanged.
+    decimal, and of a million or more, have an exponent. Integers have no decimals. None and NaN are a dash, a
+    list its numbers, and text unchanged.
 
     >>> number_text(0.70449), number_text(1.0), number_text(0.99968), number_text(0.000246), number_text(1e-7)
     ('0.704', '1.000', '0.9997', '0.00025', '1.00e-07')
@@ -28,7 +28,7 @@ def number_text(value: Any, digits: int | None = None, *, percent: bool = False)
     if not isinstance(value, float):
         return "–" if value is None else str(value)
     if not math.isfinite(value):
-        return str(value)
+        return "–" if math.isnan(value) else str(value)
     if digits is None:
         digits = 2 if percent else DIGITS
     size = abs(value)

@@ -16,6 +16,7 @@ from ..detection.curves import CountedClasses, RankedClasses, interpolated_avera
 from ..detection.matching import coco_outcomes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import Outcome, select_boxes
+from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
 from ..reading.boxes.dataset import Detections, check_options, labels_of, one_id_each, unknown_id, with_names_in_tables
 from ..reading.progress import progress_bar
@@ -26,6 +27,7 @@ DEFAULT_CONF = 0.001  # of a detector that is run here: predictions with a lower
 Results = dict[str, Any]  # of sections, and what files hold in words
 Summarise = Callable[[OpenSetDetection], Summary]
 
+COCO_LIMIT = 100  # predictions of an image and class
 STANDARD = ("mAP50", "mAP50-95", "precision", "recall")
 _STEPS = 100  # of recall
 _ROUNDING = 2.0**-51  # above the error of the difference of two sums of shares, relative to the square of their number
@@ -60,12 +62,34 @@ def evaluate_detections(
     }
     if not standard:
         return results
-    # of known classes, what is below either threshold is left out, or called unknown, which is left out
-    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
-    limits: dict[str, Any] = {"conf_threshold": lowest, "max_detections": max_detections}
-    closed = standard_metrics(detections, options["known_classes"], **limits)
+    closed = _closed_set(detections, options["known_classes"], options, max_detections)
     kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
     return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
+
+
+def _closed_set(
+    detections: Detections, known_classes: Sequence[int], options: Mapping[str, Any], max_detections: int | None
+) -> dict[str, float]:
+    # of known classes, what is below either threshold is left out, or called unknown, which is left out
+    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
+    return standard_metrics(detections, known_classes, conf_threshold=lowest, max_detections=max_detections)
+
+
+def limit_note(results: Results, detections: Detections, known_classes: Sequence[int], **options: Any) -> str:
+    """A sentence where COCO's limit would change the standard metrics, computed without one; "" where it would not.
+
+    Parameters: results of `evaluate_detections`, and its other arguments.
+    """
+    numbers = (np.unique(boxes["labels"], return_counts=True)[1] for boxes in detections.predictions)
+    if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
+        return ""
+    limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
+    texts = {
+        name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
+    }
+    changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
+    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
+    return f"{limit}, which gives {', '.join(changed)}" if changed else ""
 
 
 def openset_summary(
@@ -180,9 +204,10 @@ def standard_metrics(
     max_detections, the number of the most confident predictions of each image and class that count, 100 in COCO; None
     for all.
 
-    Returns means over the known classes that have objects, in [0, 1], higher is better, 0.0 if no class has any: mAP50,
-    the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over IoUs of 0.5, 0.55, … 0.95;
-    precision and recall at an IoU of 0.5 and the confidence with the highest mean F1.
+    Returns means over the known classes that have objects, in [0, 1], higher is better; nothing if no class has any,
+    where COCO's code returns −1: mAP50, the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over
+    IoUs of 0.5, 0.55, … 0.95; precision and recall at an IoU of 0.5 and the confidence with the highest mean F1, 0.0 of
+    a class without predictions.
 
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.
@@ -195,6 +220,8 @@ def standard_metrics(
     metric = OpenSetDetection(known_classes=known, unknown_class_id=unknown_id, conf_threshold=conf_threshold)
     boxes = select_boxes(metric.reduce(detections.predictions, detections.dataset.references), metric)
     rows = [row for row, label in enumerate(boxes.classes) if label in known]
+    if not np.isin(boxes.object_rows[~boxes.ignored], rows).any():
+        return {}
     nothing, average_precision = np.zeros(0, np.int64), partial(interpolated_average_precision, steps=_STEPS)
     at_ious = [
         RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)

@@ -28,11 +28,11 @@ _NAMED = 20  # of the things that are left out for a reason
 
 
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
-    """Results as JSON; ±inf becomes "Infinity" or "-Infinity", since JSON has no such number.
+    """Results as JSON, which has no ±inf and no NaN: they become "Infinity", "-Infinity" and null.
 
     >>> import math
-    >>> as_json({"macro_open_f": 0.5, "macro_open_f_threshold": -math.inf})
-    '{"macro_open_f": 0.5, "macro_open_f_threshold": "-Infinity"}'
+    >>> as_json({"macro_open_f": 0.5, "macro_open_f_threshold": -math.inf, "per_class": {"Recall": [math.nan]}})
+    '{"macro_open_f": 0.5, "macro_open_f_threshold": "-Infinity", "per_class": {"Recall": [null]}}'
     """
     return json.dumps(_finite(results), indent=indent, allow_nan=False)
 
@@ -42,7 +42,9 @@ def _finite(value: Any) -> Any:
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_finite(item) for item in value]
-    return WORDS.get(value, value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return None if math.isnan(value) else WORDS.get(value, value)
+    return value
 
 
 def read_results(path: str | Path) -> dict[str, Any]:

@@ -143,7 +143,8 @@ def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, 
     (tmp_path / "found.json").write_text(json.dumps([{**box, "score": score}]))
     files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
     code, _, errors = run(*files, "--known-classes", "cat", "--no-standard")
-    warnings = [closed_set_note("--unknown-id", "--unknown-below"), *filter(None, [warning])]
+    nothing = "there are no unknown objects: U-Recall and other rates of them are left out"
+    warnings = [closed_set_note("--unknown-id", "--unknown-below"), *filter(None, [warning]), nothing]
     assert (code, errors) == (0, "".join(f"openworld-metrics: warning: {line}\n" for line in warnings))
 
 
@@ -157,7 +158,15 @@ def test_coco_s_limit(run: Run, tmp_path: Path) -> None:
     names = ("mAP50", "mAP50-95", "precision", "recall")
     assert (code, json.loads(output)["standard_metrics"]) == (0, dict.fromkeys(names, 1.0))
     closed = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
-    assert errors == closed
+    closed += (
+        "openworld-metrics: warning: there are no unknown objects: U-Recall and other rates of them are left out\n"
+    )
+    limit = (
+        "openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100), which"
+        " gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
+        " 1.000000\n"
+    )
+    assert errors == closed + limit
     code, output, errors = run(*files, "--known-classes", "cat", "--max-detections", 100)
     assert (code, json.loads(output)["standard_metrics"]["recall"], errors) == (0, 100 / 101, closed)
     code, _, errors = run(*files, "--known-classes", "cat", "--max-detections", 100, "--no-standard")
@@ -510,5 +519,6 @@ def test_names_are_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ru
     assert (code, output) == (2, "")
     assert "known_classes: expected them without class 9, since its name, 'Unknown', means unknown" in errors
     code, output, errors = run(*asked, "--known-classes", "sofa", "Unknown", "--unknown-id", "3")
-    assert (code, errors) == (0, f"openworld-metrics: {spelled}")
+    nothing = "warning: no objects of 1 of 2 known classes (Unknown): it has no recall or AP, and means over classes"
+    assert (code, errors) == (0, f"openworld-metrics: {spelled}openworld-metrics: {nothing} leave it out\n")
     assert json.loads(output)["openset_metrics"]["TP_known"] == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from tests.detection_references import Row, iou, one_to_one, ratio
+from tests.detection_references import Row, iou, one_to_one, share
 
 NEARBY = Fraction(1, 10)
 GAINS = ("ΔmAP", "ΔU-AP", "ΔU-Recall")
@@ -193,8 +193,11 @@ def average_precision(outcomes: Sequence[tuple[float, bool]], objects: int, rule
     return sum(highest, Fraction()) / len(recalls)
 
 
-def rates(scene: Scene, objects: Sequence[int], rule: str) -> tuple[Fraction, Fraction, Fraction]:
-    """MAP, U-AP and U-Recall, where only some objects count."""
+Rates = tuple[Fraction | None, Fraction | None, Fraction | None]
+
+
+def rates(scene: Scene, objects: Sequence[int], rule: str) -> Rates:
+    """MAP, U-AP and U-Recall, where only some objects count; None of no objects."""
     aps = {}
     for label in (*scene.known, scene.unknown):
         said = [(p.confidence, p.status == "TP") for p in scene.predictions if p.label == label and p.status != "out"]
@@ -202,10 +205,11 @@ def rates(scene: Scene, objects: Sequence[int], rule: str) -> tuple[Fraction, Fr
         aps[label] = (average_precision(said, number, rule), number)
     some = [ap for label, (ap, number) in aps.items() if label != scene.unknown and number]
     right = sum(p.status == "TP" and p.label == scene.unknown for p in scene.predictions)
-    return ratio(sum(some, Fraction()), len(some)), aps[scene.unknown][0], ratio(right, aps[scene.unknown][1])
+    ap, number = aps[scene.unknown]
+    return share(sum(some, Fraction()), len(some)), ap if number else None, share(right, number)
 
 
-def gains(scene: Scene, names: Sequence[str], rule: str = "all") -> dict[str, tuple[Fraction, ...]]:
+def gains(scene: Scene, names: Sequence[str], rule: str = "all") -> dict[str, tuple[Fraction | None, ...]]:
     """What mending each kind alone adds to mAP, U-AP and U-Recall; "missed" is the kind of objects."""
     base, result = rates(scene, scene.counted(), rule), {}
     for name in names:
@@ -214,7 +218,7 @@ def gains(scene: Scene, names: Sequence[str], rule: str = "all") -> dict[str, tu
             after = rates(scene, [i for i in scene.counted() if became[i][1] != "missed"], rule)
         else:
             after = rates(mended(scene, name), scene.counted(), rule)
-        result[name] = tuple(new - old for new, old in zip(after, base))
+        result[name] = tuple(None if new is None or old is None else new - old for new, old in zip(after, base))
     return result
 
 
@@ -231,7 +235,7 @@ def mended(scene: Scene, name: str) -> Scene:
     return replace(scene, predictions=after)
 
 
-def recall_at(scene: Scene, k: int, budget: str = "unknown") -> Fraction:
+def recall_at(scene: Scene, k: int, budget: str = "unknown") -> Fraction | None:
     """The mean over ten IoU thresholds of the unknown objects that k predictions an image find."""
     total = sum(scene.objects[i].label == scene.unknown for i in scene.counted())
     number = 0
@@ -260,7 +264,7 @@ def recall_at(scene: Scene, k: int, budget: str = "unknown") -> Fraction:
             for p in ranked[:k]:
                 free -= {take(scene, p, free, Fraction(t, 20))}
             number += len(unknown) - len(free)
-    return ratio(number, 10 * total)
+    return share(number, 10 * total)
 
 
 def take(scene: Scene, p: Prediction, free: set[int], threshold: Fraction) -> int | None:

@@ -63,7 +63,8 @@ def test_eleven_points_equal_the_slow_reference(seed: int) -> None:
     scene = slow.matched_scene(*as_lists(columns), **options)
     expected = slow.rates(scene, scene.counted(), "11-point")
     results = OpenSetDetection(**options).compute(**columns)
-    assert [results[name] for name in ("mAP", "U-AP", "U-Recall")] == pytest.approx([*map(float, expected)], abs=1e-14)
+    for name, value in zip(("mAP", "U-AP", "U-Recall"), expected):
+        assert results.get(name) == (None if value is None else pytest.approx(float(value), abs=1e-14))
 
 
 @many

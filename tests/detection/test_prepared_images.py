@@ -59,7 +59,8 @@ def test_a_state_holds_infinite_confidences() -> None:
 def scalars(results: Any) -> Any:
     if isinstance(results, str):
         return results
-    return {name: value for name, value in results.items() if not isinstance(value, (list, dict))}
+    numbers = {name: value for name, value in results.items() if not isinstance(value, (list, dict))}
+    return {name: value for name, value in numbers.items() if value == value}  # NaN of no object
 
 
 def resampled(images: PreparedImages, counts: np.ndarray) -> Any:

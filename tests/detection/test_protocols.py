@@ -42,6 +42,13 @@ def as_dicts(columns: cases.Columns, ignored: list[np.ndarray]) -> cases.Columns
     }
 
 
+def plain(value: Any) -> Any:
+    """Results or a column of a table, with None for NaN, which equals no other."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return [*map(plain, value)] if isinstance(value, list) else None if value != value else value
+
+
 def as_lists(columns: cases.Columns) -> tuple[list[Any], list[Any]]:
     return cases.as_lists(columns["predictions"]), cases.as_lists(columns["references"])
 
@@ -82,7 +89,7 @@ def test_a_sweep_equals_a_call_for_each_confidence(protocol: cases.Options, seed
     sweep = metric.compute(**columns, conf_threshold=-1.0, conf_list=CONFIDENCES)["sweep"]
     alone = [metric.compute(**columns, conf_threshold=confidence) for confidence in CONFIDENCES]
     for name in set(sweep) - {"confidence"}:
-        assert sweep[name] == [results[name] for results in alone], name
+        assert plain(sweep[name]) == [results.get(name) for results in alone], name
     assert sweep["confidence"] == CONFIDENCES
 
 
@@ -97,7 +104,7 @@ def test_a_row_by_image_is_that_image_alone(protocol: cases.Options, seed: int, 
     assert table.pop("image") == [*range(len(columns["references"]))]
     for i in range(len(columns["references"])):
         alone = metric.compute(**rows(columns, [i]))
-        assert {name: column[i] for name, column in table.items()} == {name: alone[name] for name in table}
+        assert {name: plain(column)[i] for name, column in table.items()} == {name: alone.get(name) for name in table}
 
 
 @each_protocol
@@ -113,10 +120,14 @@ def test_rows_by_class_add_up(protocol: cases.Options, seed: int, load: Load) ->
     for column, count in (("TP", "TP"), ("FP", "FP"), ("FN", "FN"), ("objects", "total")):
         assert sum(table[column][:-1]) == results[f"{count}_known"]
         assert table[column][-1] == results[f"{count}_unknown"]
-    if "mAP" in results:
+    if protocol.get("protocol") == "owod":
+        assert [value is None for value in plain(table["AP"])] == [not objects for objects in table["objects"]]
+        if not any(table["objects"][:-1]):
+            assert "mAP" not in results
+            return
         known = [row for row, objects in zip(table["AP"][:-1], table["objects"]) if objects]
-        assert results["mAP"] == pytest.approx(sum(known) / max(len(known), 1), abs=1e-14)
-        assert results["U-AP"] == table["AP"][-1]
+        assert results["mAP"] == pytest.approx(sum(known) / len(known), abs=1e-14)
+        assert results.get("U-AP") == plain(table["AP"])[-1]
         assert sum(table["A-OSE(detections)"]) == results["A-OSE(detections)"]
     else:
         assert sum(table["called unknown"][:-1]) == results["FP_unknown"]
@@ -193,11 +204,11 @@ def test_owod_of_two_images_by_hand(load: Load) -> None:
 def test_empty_cases_of_owod(load: Load) -> None:
     metric = load(DETECTION, known_classes=[0, 1], protocol="owod")
     only_known = metric.compute(predictions=FOUND[:1], references=TRUE[:1])
-    assert [only_known[name] for name in ("WI", "A-OSE", "U-Recall", "U-AP", "mAP")] == [0.0, 0, 0.0, 0.0, 1.0]
+    assert [only_known.get(name) for name in ("WI", "A-OSE", "U-Recall", "U-AP", "mAP")] == [0.0, 0, None, None, 1.0]
     nothing = metric.compute(predictions=[[]], references=[[]], recall_level=None, per_class=True, per_image=True)
     tables = [nothing.pop(name) for name in ("per_class", "per_image")]
-    assert nothing.pop("WI(OWOD)") == [0.0] * 9
     assert set(nothing.values()) == {0}
+    assert {name for name in nothing if not name.startswith(("TP", "FP", "FN", "total", "A-OSE"))} == {"U-F1"}
     assert tables[0]["class"] == [0, 1, -1]
     assert tables[1]["image"] == [0]
 

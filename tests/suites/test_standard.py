@@ -16,7 +16,7 @@ from pycocotools.cocoeval import COCOeval
 
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.suites import standard_metrics
-from openworld_metrics.suites.detection import evaluate_detections
+from openworld_metrics.suites.detection import evaluate_detections, limit_note
 from openworld_metrics.written import write_coco, write_coco_results
 from tests.detection import scenes
 from tests.detection_references import Row, iou, one_to_one, ratio
@@ -126,6 +126,8 @@ def slow(made: Detections, known: list[int], lowest: float = 0.0, limit: int | N
     for threshold in [Fraction(t, 20) for t in range(10, 20)]:
         classes = [matched(made, label, lowest, limit, threshold) for label in known]
         classes = [(said, number) for said, number in classes if number]
+        if not classes:
+            return {}
         half = half or classes
         for said, number in classes:
             points = [reach(said, confidence) for confidence, _ in said]
@@ -176,7 +178,8 @@ def test_the_slow_reference_in_fractions(seed: int) -> None:
     ours = standard_metrics(made, known, conf_threshold=lowest, max_detections=limit)
     expected = slow(made, known, lowest, limit)
     assert ours == pytest.approx({name: float(value) for name, value in expected.items()}, rel=4e-16, abs=0)
-    assert (ours["precision"], ours["recall"]) == (float(expected["precision"]), float(expected["recall"]))
+    for name in ("precision", "recall"):
+        assert ours.get(name) == (float(expected[name]) if expected else None)
 
 
 @many
@@ -233,9 +236,14 @@ def test_equal_confidences_are_one_step() -> None:
         assert standard_metrics(one_image([(0.5, 0), (0.5, 0)], order), [0])["mAP50"] == 0.5
 
 
-@pytest.mark.parametrize("made", [one_image([], [0]), one_image([(0.5, 0)], [5]), one_image([], [])])
-def test_nothing_is_zero(made: Detections) -> None:
-    assert standard_metrics(made, [0]) == dict.fromkeys(NAMES, 0.0)
+def test_nothing_predicted_is_zero() -> None:
+    assert standard_metrics(one_image([], [0]), [0]) == dict.fromkeys(NAMES, 0.0)
+
+
+@pytest.mark.parametrize("made", [one_image([(0.5, 0)], [5]), one_image([], [])])
+def test_rates_of_no_objects_are_left_out(made: Detections) -> None:
+    assert standard_metrics(made, [0]) == {}
+    assert standard_metrics(made, [0], max_detections=1) == {}
 
 
 def test_all_boxes_of_an_image_count() -> None:
@@ -244,6 +252,14 @@ def test_all_boxes_of_an_image_count() -> None:
     assert results["standard_metrics"] == dict.fromkeys(NAMES, 1.0)  # no epsilon
     limited = evaluate_detections(made, [0], max_detections=100)["standard_metrics"]
     assert limited["recall"] == limited["mAP50"] == 100 / 101  # of recalls 0, 0.01, …, 0.99
+    assert limit_note(results, made, [0]) == (
+        "COCO counts 100 predictions of a class in an image (--max-detections 100), which gives mAP50 0.990099 instead"
+        " of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of 1.000000"
+    )
+    wrong = one_image([(1 - k / 200, 0) for k in range(101)], [0] * 100)  # the last one is wrong, and changes no AP
+    assert limit_note(evaluate_detections(wrong, [0]), wrong, [0]) == ""
+    nothing = one_image([(1 - k / 200, 0) for k in range(101)], [])
+    assert limit_note(evaluate_detections(nothing, [0]), nothing, [0]) == ""
 
 
 @pytest.mark.parametrize(("limit", "error"), [(0, ValueError), (2.5, TypeError), ("100", TypeError)])

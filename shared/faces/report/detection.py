@@ -17,8 +17,9 @@ from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst
 from ...answers.subject import Computed
 from ...detection.closed_set import closed_set_note
 from ...detection.errors import KEYS_OF_TABLES, NEARBY
+from ...detection.no_objects import no_objects_notes
 from ...metric.results import Results
-from ...reading.boxes.dataset import Dataset, Detections
+from ...reading.boxes.dataset import Dataset, Detections, objects_of
 from ...suites.detection import class_options, openset_summary, says_unknown
 from ...written.files import write_file
 from ...written.results import KINDS
@@ -90,6 +91,7 @@ def write_report(
     }
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
     lines += [] if any(says_unknown(one, options) for one in both.values()) else [_CLOSED_SET]
+    lines += no_objects_notes(*objects_of(dataset), options["known_classes"], dataset.classes)
     shown = _answer(detections, results, [*both], options, computed.options["protocol"])
     page.parent.mkdir(parents=True, exist_ok=True)
     own: dict[str, Any] = {"title": "Open-set detection", "command": "openworld-metrics detect", "lines": lines}

@@ -294,6 +294,13 @@ def labels_of(images: Iterable[Boxes]) -> set[int]:
     return {*np.unique(np.concatenate([np.zeros(0, np.int64), *(boxes["labels"] for boxes in images)])).tolist()}
 
 
+def objects_of(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each object of a data set, and whether it is ignored."""
+    labels = [boxes["labels"] for boxes in dataset.references]
+    ignored = [boxes["ignored"] for boxes in dataset.references]
+    return np.concatenate([np.zeros(0, np.int64), *labels]), np.concatenate([np.zeros(0, bool), *ignored]).astype(bool)
+
+
 def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number: int) -> list[Boxes]:
     """Split columns of boxes by image, keeping their order; `image` is the image of each row."""
     order = np.argsort(image, kind="stable")
