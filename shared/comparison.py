@@ -59,8 +59,9 @@ def compare(
 
     Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
     "high" and "p_value"; "better" is "first" or "second" where p ≤ 1 − confidence_level, so that the interval excludes
-    0, else None (at 0.95, always None with fewer than 39 resamples). Two equal models have a difference of 0 and a
-    p-value of 1. With a column `groups` it has a "group" too: None in rows of the means, which come first.
+    0, and the difference is not 0; else None (at 0.95, always None with fewer than 39 resamples). Two equal models have
+    a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means, which
+    come first.
     Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind, or in a column
     such as references or groups that both bring.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
@@ -108,16 +109,16 @@ class Comparison(NamedTuple):
         values = values[~np.isnan(values)]  # of resamples that have a difference
         # the upper end as the lower one of the opposite differences, so that swapping the models mirrors it to the bit
         low, high = (sign * percentiles(sign * values, self.level)[0] + 0.0 for sign in (1, -1))
-        p = p_value(values)
+        p, difference = p_value(values), first.value - second.value
         return {
             "key": key if isinstance(key, str) else key[1],
             "first": first.value,
             "second": second.value,
-            "difference": first.value - second.value,
+            "difference": difference,
             "low": low,
             "high": high,
             "p_value": p,
-            "better": better(first.higher, low, p, self.level),
+            "better": better(first.higher, low, p, self.level) if difference else None,
         }
 
 

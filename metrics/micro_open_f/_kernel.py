@@ -319,6 +319,18 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
+def as_printed(value: Any, name: str) -> Any:
+    """As `plain_value`, but floats of 16 and 32 bits are the decimals that they print as: np.float32(0.8) is 0.8."""
+    if not hasattr(value, "dtype"):
+        return plain_value(value)
+    if "bfloat16" in str(value.dtype):
+        raise TypeError(f"{name}: expected a number of 16 bits, 32 bits or 64 bits, got one of bfloat16")
+    array = to_numpy(value.detach()) if hasattr(value, "detach") else value
+    if getattr(array.dtype, "kind", "") == "f" and array.dtype.itemsize < 8:
+        return np.asarray(array).astype(str).astype(np.float64).tolist()
+    return plain_value(value)
+
+
 _ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
 
 
@@ -339,7 +351,7 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
+    return _number(as_printed(value, name), name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_real(value: Any, name: str) -> float:
@@ -1080,18 +1092,23 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
+SKIPPED = "groups_skipped"  # a count, also of the only group where there are no others
+
+
 def summary_of_groups(
     by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
 ) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group."""
-    rows = dict(by_group)
+    rows = {name: {key: result for key, result in row.items() if key != SKIPPED} for name, row in by_group.items()}
+    skipped = {name for name, row in by_group.items() if SKIPPED in row}
+    by_group = dict(rows)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
         rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
     means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
-        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+        means[SKIPPED] = sum(name in skipped or not keys <= row.keys() for name, row in by_group.items())
     in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
     names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
@@ -1773,7 +1790,7 @@ _NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
-    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    """The value of an option for JSON: arrays and tuples as lists, functions as text."""
     value = plain_value(value)
     if isinstance(value, Mapping):
         return {str(name): plain_option(each) for name, each in value.items()}
@@ -1781,7 +1798,18 @@ def plain_option(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain_option(each) for each in value]
-    return getattr(value, "__name__", str(value)) if callable(value) else value
+    return function_text(value) if callable(value) else value
+
+
+def function_text(function: Any) -> str:
+    """The name of a function, with its module unless it is scikit-learn's, and with the arguments of a partial."""
+    inner = getattr(function, "func", function)
+    name, module = getattr(inner, "__name__", str(inner)), str(getattr(inner, "__module__", ""))
+    name = name if module.partition(".")[0] == "sklearn" else f"{module}.{name}"
+    if inner is function:
+        return name
+    by_name = (f"{key}={option_text(value)}" for key, value in sorted(function.keywords.items()))
+    return f"{name}({','.join((*map(option_text, function.args), *by_name))})"
 
 
 def option_text(value: Any) -> str:
@@ -1800,8 +1828,9 @@ def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
-    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    moving = metric.moving(options)
+    signing = [name for name, value in moving.items() if name in named or _differs(metric, name, value)]
+    parts = [metric.name, *(f"{name}:{option_text(moving[name])}" for name in signing)]
     parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 
@@ -1925,6 +1954,11 @@ class Metric:
         """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that move results, in a form that is equal for options that give equal results."""
+        without = {*self.selecting, *self.idle_options}
+        return {name: value for name, value in options.items() if name not in without}
+
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})
@@ -1982,6 +2016,12 @@ class Metric:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
+
+    @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result, such as a number of resamples without a confidence level."""
+        drawn = ("n_resamples", "random_state") if self.confidence_level is None else ()
+        return [name for name in drawn if getattr(self, name) != self.options[name]]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}

@@ -319,6 +319,18 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
+def as_printed(value: Any, name: str) -> Any:
+    """As `plain_value`, but floats of 16 and 32 bits are the decimals that they print as: np.float32(0.8) is 0.8."""
+    if not hasattr(value, "dtype"):
+        return plain_value(value)
+    if "bfloat16" in str(value.dtype):
+        raise TypeError(f"{name}: expected a number of 16 bits, 32 bits or 64 bits, got one of bfloat16")
+    array = to_numpy(value.detach()) if hasattr(value, "detach") else value
+    if getattr(array.dtype, "kind", "") == "f" and array.dtype.itemsize < 8:
+        return np.asarray(array).astype(str).astype(np.float64).tolist()
+    return plain_value(value)
+
+
 _ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
 
 
@@ -344,7 +356,7 @@ def as_written(value: float | Fraction) -> Fraction:
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
+    return _number(as_printed(value, name), name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_real(value: Any, name: str) -> float:
@@ -1050,18 +1062,23 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
+SKIPPED = "groups_skipped"  # a count, also of the only group where there are no others
+
+
 def summary_of_groups(
     by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
 ) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group."""
-    rows = dict(by_group)
+    rows = {name: {key: result for key, result in row.items() if key != SKIPPED} for name, row in by_group.items()}
+    skipped = {name for name, row in by_group.items() if SKIPPED in row}
+    by_group = dict(rows)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
         rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
     means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
-        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+        means[SKIPPED] = sum(name in skipped or not keys <= row.keys() for name, row in by_group.items())
     in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
     names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
@@ -1683,7 +1700,7 @@ _NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
-    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    """The value of an option for JSON: arrays and tuples as lists, functions as text."""
     value = plain_value(value)
     if isinstance(value, Mapping):
         return {str(name): plain_option(each) for name, each in value.items()}
@@ -1691,7 +1708,18 @@ def plain_option(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain_option(each) for each in value]
-    return getattr(value, "__name__", str(value)) if callable(value) else value
+    return function_text(value) if callable(value) else value
+
+
+def function_text(function: Any) -> str:
+    """The name of a function, with its module unless it is scikit-learn's, and with the arguments of a partial."""
+    inner = getattr(function, "func", function)
+    name, module = getattr(inner, "__name__", str(inner)), str(getattr(inner, "__module__", ""))
+    name = name if module.partition(".")[0] == "sklearn" else f"{module}.{name}"
+    if inner is function:
+        return name
+    by_name = (f"{key}={option_text(value)}" for key, value in sorted(function.keywords.items()))
+    return f"{name}({','.join((*map(option_text, function.args), *by_name))})"
 
 
 def option_text(value: Any) -> str:
@@ -1710,8 +1738,9 @@ def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
-    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    moving = metric.moving(options)
+    signing = [name for name, value in moving.items() if name in named or _differs(metric, name, value)]
+    parts = [metric.name, *(f"{name}:{option_text(moving[name])}" for name in signing)]
     parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 
@@ -1835,6 +1864,11 @@ class Metric:
         """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that move results, in a form that is equal for options that give equal results."""
+        without = {*self.selecting, *self.idle_options}
+        return {name: value for name, value in options.items() if name not in without}
+
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})
@@ -1892,6 +1926,12 @@ class Metric:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
+
+    @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result, such as a number of resamples without a confidence level."""
+        drawn = ("n_resamples", "random_state") if self.confidence_level is None else ()
+        return [name for name in drawn if getattr(self, name) != self.options[name]]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
@@ -3388,13 +3428,16 @@ def samples_above(side: Side, threshold: float) -> int:
 # ---- ranking/risk.py -------------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
-_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
-_UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
-_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
-_SERIES = 32  # from where the series of harmonic numbers is exact in float64
-_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
-_FEW = 1 << 8  # samples, of which sums are taken in integers
-_HARMONIC = [*accumulate(((1 << _UNIT) // k for k in range(1, _FEW + 1)), initial=0)]
+_FEW = 1 << 8  # samples, of which sums are exact
+_MULTIPLE = math.lcm(*range(1, _FEW + 1))
+_HARMONIC = [*accumulate((_MULTIPLE // k for k in range(1, _FEW + 1)), initial=0)]  # in units of 1/_MULTIPLE
+
+_BITS = 57  # tails and shares of many samples are in units of 2^-57: H(2^40) is below 2^5
+_MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
+_STEPS = 6  # mantissas are split into 2^6 steps
+_SERIES = 32  # from where the series of harmonic numbers is exact to 2^-60
+_CLOSE = 1 / 16  # m/(2a + m + 1) up to which H(a + m) − H(a) is a series of its own
+_EULER = Fraction("0.57721566490153286060651209008240243104215933593992")
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
@@ -3403,104 +3446,186 @@ def places(counts: Counts) -> tuple[Array, Array]:
     return accepted, counts.sizes + counts.fp - counts.above
 
 
+def _logarithm(ratio: Fraction) -> Fraction:
+    """Logarithm of a number in [1, 2], to 80 bits: 2·artanh of (ratio − 1)/(ratio + 1)."""
+    unit = 1 << 90
+    above, below = ratio.numerator - ratio.denominator, ratio.numerator + ratio.denominator
+    power, total = unit * above // below, 0
+    for k in range(1, 52, 2):
+        total += power // k
+        power = power * above**2 // below**2
+    return Fraction(2 * total, unit)
+
+
+def _fixed(value: Fraction) -> int:
+    """A number in units of 2^-57, rounded."""
+    return round(value * 2**_BITS)
+
+
+_LN2 = _logarithm(Fraction(2))
+_OF_EXPONENT = np.asarray([_fixed((k - 1) * _LN2) for k in range(64)])  # ln(2^k/2)
+_CENTRES = [Fraction(2 * i + 1, 2 << _STEPS) for i in range(1 << _STEPS)]
+_OF_CENTRE = np.asarray([_fixed(_logarithm(2 * each) - _LN2) if each > 1 / 2 else 0 for each in _CENTRES])
+_FIRST = np.asarray([_fixed(Fraction(_HARMONIC[n], _MULTIPLE) - _EULER) for n in range(_SERIES)])
+
+
+def _artanh(z: np.ndarray, terms: int) -> np.ndarray:
+    """The series z + z³/3 + z⁵/5 + …, to a number of terms."""
+    square, total = z * z, np.zeros_like(z)
+    for k in range(2 * terms - 1, 1, -2):
+        total = (total + 1 / k) * square
+    return z + z * total
+
+
 def _correction(numbers: np.ndarray) -> np.ndarray:
-    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
+    """H(n) − γ − ln(n + ½)."""
     square = 1 / (numbers + 0.5) ** 2
-    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
-    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
+    return square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
 
 
-def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
-    """Σ 1/k of start < k ≤ stop."""
-    stop = np.broadcast_to(stop, start.shape)
-    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
+def _harmonic(numbers: np.ndarray) -> np.ndarray:
+    """H(n) − γ of integers in [0, 2^40], as int64 in units of 2^-57."""
+    mantissa, exponent = np.frexp((2 * numbers + 1).astype(np.float64))
+    step = (mantissa * (1 << _STEPS)).astype(np.intp)
+    centre = (step + 0.5) / (1 << _STEPS)
+    rest = 2 * _artanh((mantissa - centre) / (mantissa + centre), 4)  # of at most 2^-7
+    rest = np.rint((rest + _correction(numbers)) * 2.0**_BITS).astype(np.int64)
+    series = _OF_EXPONENT[exponent] + _OF_CENTRE[step] + rest
+    return np.where(numbers < _SERIES, _FIRST[np.minimum(numbers, _SERIES - 1)], series)
 
 
-def sum_of_risks(counts: Counts) -> int:
-    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them."""
-    # on the host: the logarithms of array libraries differ in their last bits
-    before, tied = (to_numpy(column) for column in places(counts))
-    mean = 1 - before / tied * _harmonic(before, before + tied)
-    middle = (tied + 1) / 2
-    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
-    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
-    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
+def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
+    below, through = _harmonic(before), _harmonic(before + tied)
+    most = int(_harmonic(np.asarray([number]))[0])
+    z = tied / (2 * before + tied + 1)
+    series = 2 * _artanh(z, 7) + (_correction(before + tied) - _correction(before))
+    close = (z <= _CLOSE) & (before >= _SERIES)
+    share = before / tied * np.where(close, series, (through - below) * 2.0**-_BITS)
+    middle = (tied + 1) / 2  # the mean 1 − share lies between that of the chord and the value at the middle
+    share = np.clip(share, before / (before + middle), (before + (tied - middle)) / (before + tied))
+    shares = np.rint(share * 2.0**_BITS).astype(np.int64)
+    total = int(sizes.sum())
+    return weighted_sum(sizes, most - through, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
 
 
-def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum if several scores were cut to one."""
-    unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (_UNIT - _MARGIN_BITS)
+def unit_of_gains(number: int) -> int:
+    """Of how many samples gains are in which unit: its inverse."""
+    return _MULTIPLE**2 if number <= _FEW else 1 << _BITS
 
 
-def mean_risk(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, total_risk / (number << _UNIT))
+class Gains(NamedTuple):
+    """The gain of a run of errors over random order, in the unit of `unit_of_gains`."""
 
-
-class _Risks(NamedTuple):
-    """The risks of a run of errors."""
-
-    total: int  # their sum
-    precise: int  # the same, exact to 2^-90 if samples are few
+    total: int  # without the right samples that score between this run and the one before, if these are summed
     out_of_order: bool  # whether some error does not score higher than all right samples
+    even: int  # samples in groups of equal scores with the share of errors of all samples
+    above: int  # right samples above the first threshold, and all samples up to these
+    through: int
+    reached: int  # right samples at or above the last threshold
+    margin: int = 0  # 1 or −1 if rounding may add to the gain, or take from it, since several scores were cut to one
 
 
-def _risks_of(counts: Counts) -> _Risks:
-    total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
-    precise = _precise_sum(counts) if number <= _FEW else total
-    return _Risks(total, precise, bool(counts.fp[-1] > 0))
+def gains(counts: Counts) -> Gains:
+    """The gain of a run."""
+    number = counts.num_positives + counts.num_negatives
+    sizes, tp, above, fp = (to_numpy(column) for column in (counts.sizes, counts.tp, counts.above, counts.fp))
+    before, tied = number - tp - fp, sizes + fp - above
+    few, others = sizes, fp - above
+    if number <= _FEW:
+        total = _exact_sum(sizes, before, tied, number)
+    elif counts.num_positives <= counts.num_negatives:
+        total = -_sum_of_gains(sizes, before, tied, number=number)
+    else:
+        between = above[1:] - fp[:-1]  # right samples between two errors, as if they had one score
+        some, apart = others > 0, between > 0
+        columns = zip(
+            (others[some], before[some], tied[some]),
+            (between[apart], (before + tied)[1:][apart], between[apart]),
+        )
+        total = _sum_of_gains(*(np.concatenate(column) for column in columns), number=number)
+        few = others
+    smaller = min(counts.num_positives, counts.num_negatives)
+    even = int(tied[ratio_of(few, tied) == smaller / number].sum())
+    through = int(before[0] + tied[0])
+    return Gains(total, bool(fp[-1] > 0), even, int(above[0]), through, int(fp[-1]))
 
 
-def _precise_sum(counts: Counts) -> int:
-    last, total = _HARMONIC[counts.num_positives + counts.num_negatives], 0
-    for size, before, tied in zip(*(column.tolist() for column in (counts.sizes, *places(counts)))):
-        through = _HARMONIC[before + tied]
-        mean = (1 << _UNIT) - before * (through - _HARMONIC[before]) // tied
-        total += size * (mean + last - through)
+def _exact_sum(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
+    last, total = _HARMONIC[number], 0
+    for size, lower, equal in zip(sizes.tolist(), before.tolist(), tied.tolist()):
+        through = _HARMONIC[lower + equal]
+        share = lower * (through - _HARMONIC[lower]) * (_MULTIPLE // equal)
+        total += size * (share - (last - through) * _MULTIPLE)
     return total
 
 
-def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
-    def part(counts: Counts, was_cut: Array) -> _Risks:
-        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
-        return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
+def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
+    """The gain of all runs, from the highest on: E − Σ_k e(k)/k, in the unit of `unit_of_gains`."""
+    number = num_errors + num_right
+    gain = sum(part.total for part in parts)
+    if number <= _FEW:
+        return gain
+    if num_right < num_errors:  # those between the runs, and below the last
+        reached = [0, *(part.reached for part in parts)]
+        groups = [(part.above - before, part.through) for part, before in zip(parts, reached)]
+        groups = [(size, lower) for size, lower in [*groups, (num_right - reached[-1], 0)] if size > 0]
+        if groups:
+            sizes, lower = (np.asarray(column) for column in zip(*groups))
+            gain += _sum_of_gains(sizes, lower, sizes, number=number)
+    elif not parts:
+        return 0
+    if sum(part.even for part in parts) == number:  # the risk is the same at all coverages
+        gain = 0
+    margins = [part.margin for part in parts if part.margin]
+    return gain + (margins[0] * min(num_errors, num_right) * _MARGIN if margins else 0)
+
+
+def _gain_and_most(parts: Sequence[Gains], num_errors: int, num_right: int) -> tuple[int, int]:
+    """The gain, and that of the perfect order: with R right ones of N samples R·(H(N) − H(R))."""
+    number = num_errors + num_right
+    if number <= _FEW:
+        most = num_right * (_HARMONIC[number] - _HARMONIC[num_right]) * _MULTIPLE
+    elif num_errors <= num_right:
+        most = -_sum_of_gains(*np.asarray([[num_errors], [num_right], [num_errors]]), number=number)
+    else:
+        most = _sum_of_gains(*np.asarray([[num_right], [0], [num_right]]), number=number)
+    if not any(part.out_of_order for part in parts):  # the perfect order, to the last bit
+        return most, most
+    return min(gain_of(parts, num_errors, num_right), most), most
+
+
+def _ends(order: Callable[[Counts, Array], Counts], margin: int) -> Callable[[Counts, Array], Gains]:
+    def part(counts: Counts, was_cut: Array) -> Gains:
+        unsure = bool(array_namespace(was_cut).any(was_cut & (places(counts)[1] > 1)))
+        return gains(order(counts, was_cut))._replace(margin=margin if unsure else 0)
 
     return part
 
 
-_BOUNDS = Bounds(_ends(negatives_first, 1), _ends(positives_first, -1))  # of what only rises, or only falls, with risks
+_BOUNDS = Bounds(_ends(negatives_first, -1), _ends(positives_first, 1))  # of what only rises, or only falls, with gains
 
 
-def _area(parts: list[_Risks], num_errors: int, num_right: int) -> float:
-    return mean_risk(sum(part.total for part in parts), num_errors + num_right) if num_right else 1.0
-
-
-def _area_of_right(parts: list[_Risks], num_errors: int, num_right: int) -> float:
-    whole = (num_errors + num_right) << _UNIT
-    return max(0, whole - sum(part.precise for part in parts)) / whole
-
-
-def _gains(parts: list[_Risks], num_errors: int, num_right: int) -> tuple[int, int]:
-    """By how much the sum of risks is lower than in random order, and by how much it is in the perfect one."""
+def _area(parts: list[Gains], num_errors: int, num_right: int) -> float:
     number = num_errors + num_right
-    if number <= _FEW:
-        rest = _HARMONIC[number] - _HARMONIC[num_right]
-    else:
-        rest = int(math.ldexp(float(_harmonic(np.asarray([num_right]), number)[0]), _UNIT))
-    most = num_right * rest
-    if not any(part.out_of_order for part in parts):  # the perfect order, to the last bit
-        return most, most
-    return min((num_errors << _UNIT) - sum(part.precise for part in parts), most), most
+    unit = unit_of_gains(number)
+    return min(1.0, (num_errors * unit - gain_of(parts, num_errors, num_right)) / (number * unit))
 
 
-def _excess(parts: list[_Risks], num_errors: int, num_right: int) -> float:
-    gain, most = _gains(parts, num_errors, num_right)
-    return mean_risk(most - gain, num_errors + num_right)
+def _area_of_right(parts: list[Gains], num_errors: int, num_right: int) -> float:
+    number = num_errors + num_right
+    unit = unit_of_gains(number)
+    return max(0.0, (num_right * unit + gain_of(parts, num_errors, num_right)) / (number * unit))
 
 
-def _rejection_ratio(parts: list[_Risks], num_errors: int, num_right: int) -> float:
-    gain, most = _gains(parts, num_errors, num_right)
+def _excess(parts: list[Gains], num_errors: int, num_right: int) -> float:
+    gain, most = _gain_and_most(parts, num_errors, num_right)
+    number = num_errors + num_right
+    return (most - gain) / (number * unit_of_gains(number))
+
+
+def _rejection_ratio(parts: list[Gains], num_errors: int, num_right: int) -> float:
+    gain, most = _gain_and_most(parts, num_errors, num_right)
     return gain / most
 
 
@@ -3509,10 +3634,10 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
     return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
 
 
-AURC = Quantity(_risks_of, _area, False, _BOUNDS)
-AUARC = Quantity(_risks_of, _area_of_right, True, _BOUNDS)
-E_AURC = Quantity(_risks_of, _excess, False, _BOUNDS)
-PRR = Quantity(_risks_of, _rejection_ratio, True, _BOUNDS)
+AURC = Quantity(gains, _area, False, _BOUNDS)
+AUARC = Quantity(gains, _area_of_right, True, _BOUNDS)
+E_AURC = Quantity(gains, _excess, False, _BOUNDS)
+PRR = Quantity(gains, _rejection_ratio, True, _BOUNDS)
 AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
@@ -3626,6 +3751,11 @@ class Measures(NamedTuple):
     of_out: dict[str, Quantity]  # with of_inside: their quantities, with OOD or in-distribution samples as positives
     of_inside: dict[str, Quantity]
     functions: dict[str, Callable[..., Any]]  # of scikit-learn without a name here: no rates, so without an interval
+
+    def need_threshold(self) -> bool:
+        """Whether a metric is of the decisions score > threshold."""
+        decisions = any(measure.of_decisions for measure in self.measures.values())
+        return decisions or not all(map(takes_scores, self.functions))
 
 
 def metric_list(metrics: Any) -> tuple[Any, ...]:
@@ -3989,6 +4119,21 @@ class OODBench(Metric):
     def parsed(self) -> Measures:
         """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
         return parsed(self.metric_list, self.step is not None, self.positive)
+
+    @property
+    def idle_options(self) -> list[str]:
+        """The idle options of every metric, and the threshold, if no metric uses it."""
+        idle = self.threshold is not None and not (self.per_sample or self.parsed.need_threshold())
+        return [*super().idle_options, *(["threshold"] if idle else [])]
+
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Metric`: two labels say how a file spells them, and functions may have more than their names."""
+        moving = super().moving(options)
+        if REST not in (options["in_value"], options["out_value"]):
+            del moving["in_value"], moving["out_value"]
+        functions = [each for each in metric_list(options["metrics"]) if callable(each)]
+        named = [each for each in functions if function_text(each) != getattr(each, "__name__", None)]
+        return {**moving, **({"metrics": named} if named else {})}
 
     def reduce(self, predictions: Any, references: Any = None) -> OODState:
         """Check a batch of scores with labels, or a pair of scores without them."""

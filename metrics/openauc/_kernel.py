@@ -25,8 +25,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
 from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
@@ -280,14 +281,6 @@ def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
         yield rows, as_array(widen(scores[rows], name) if widened else scores[rows], name)
 
 
-def extremes(x: Array) -> tuple[Any, Any]:
-    """The lowest and the highest of some numbers, with one look at a device."""
-    if isinstance(x, np.ndarray):
-        return x.min().item(), x.max().item()
-    low, high = array_namespace(x).stack([*x.aminmax()]).tolist()
-    return low, high
-
-
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
     return None if isinstance(x, np.ndarray) or x.device.type == "cpu" else x.device
@@ -328,6 +321,18 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
+def as_printed(value: Any, name: str) -> Any:
+    """As `plain_value`, but floats of 16 and 32 bits are the decimals that they print as: np.float32(0.8) is 0.8."""
+    if not hasattr(value, "dtype"):
+        return plain_value(value)
+    if "bfloat16" in str(value.dtype):
+        raise TypeError(f"{name}: expected a number of 16 bits, 32 bits or 64 bits, got one of bfloat16")
+    array = to_numpy(value.detach()) if hasattr(value, "detach") else value
+    if getattr(array.dtype, "kind", "") == "f" and array.dtype.itemsize < 8:
+        return np.asarray(array).astype(str).astype(np.float64).tolist()
+    return plain_value(value)
+
+
 def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     """The items of a list; a value of the type `single` is a list of one."""
     value = plain_value(value)
@@ -366,22 +371,25 @@ def as_written(value: float | Fraction) -> Fraction:
 
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
-    return _number(value, name, "a number in (0, 1]", _ABOVE_0, 1.0)
+    return _number(as_printed(value, name), name, "a number in (0, 1]", _ABOVE_0, 1.0)
 
 
 def as_share(value: Any, name: str) -> float:
     """Check a real option in [0, 1]."""
-    return _number(value, name, "a number in [0, 1]", 0.0, 1.0)
+    return _number(as_printed(value, name), name, "a number in [0, 1]", 0.0, 1.0)
 
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
+    return _number(as_printed(value, name), name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+    return [
+        as_share(item, name)
+        for item in _items(as_printed(value, name), name, "a number or a list of numbers", numbers.Real)
+    ]
 
 
 def as_real(value: Any, name: str) -> float:
@@ -1122,18 +1130,23 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
+SKIPPED = "groups_skipped"  # a count, also of the only group where there are no others
+
+
 def summary_of_groups(
     by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
 ) -> Summary:
     """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group."""
-    rows = dict(by_group)
+    rows = {name: {key: result for key, result in row.items() if key != SKIPPED} for name, row in by_group.items()}
+    skipped = {name for name, row in by_group.items() if SKIPPED in row}
+    by_group = dict(rows)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
         rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
     means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
-        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+        means[SKIPPED] = sum(name in skipped or not keys <= row.keys() for name, row in by_group.items())
     in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
     names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})
@@ -1755,7 +1768,7 @@ _NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
-    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    """The value of an option for JSON: arrays and tuples as lists, functions as text."""
     value = plain_value(value)
     if isinstance(value, Mapping):
         return {str(name): plain_option(each) for name, each in value.items()}
@@ -1763,7 +1776,18 @@ def plain_option(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain_option(each) for each in value]
-    return getattr(value, "__name__", str(value)) if callable(value) else value
+    return function_text(value) if callable(value) else value
+
+
+def function_text(function: Any) -> str:
+    """The name of a function, with its module unless it is scikit-learn's, and with the arguments of a partial."""
+    inner = getattr(function, "func", function)
+    name, module = getattr(inner, "__name__", str(inner)), str(getattr(inner, "__module__", ""))
+    name = name if module.partition(".")[0] == "sklearn" else f"{module}.{name}"
+    if inner is function:
+        return name
+    by_name = (f"{key}={option_text(value)}" for key, value in sorted(function.keywords.items()))
+    return f"{name}({','.join((*map(option_text, function.args), *by_name))})"
 
 
 def option_text(value: Any) -> str:
@@ -1782,8 +1806,9 @@ def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON."""
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
-    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    moving = metric.moving(options)
+    signing = [name for name, value in moving.items() if name in named or _differs(metric, name, value)]
+    parts = [metric.name, *(f"{name}:{option_text(moving[name])}" for name in signing)]
     parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 
@@ -1907,6 +1932,11 @@ class Metric:
         """The name of its numbers: the metric, the options that move them and are not the defaults, and the version."""
         return str(signed(self, self.loaded_options)["signature"])
 
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that move results, in a form that is equal for options that give equal results."""
+        without = {*self.selecting, *self.idle_options}
+        return {name: value for name, value in options.items() if name not in without}
+
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})
@@ -1964,6 +1994,12 @@ class Metric:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
         with self._lock:
             return self._as_numpy(joined_parts(self._batches))
+
+    @property
+    def idle_options(self) -> Sequence[str]:
+        """The options that are set but change no result, such as a number of resamples without a confidence level."""
+        drawn = ("n_resamples", "random_state") if self.confidence_level is None else ()
+        return [name for name in drawn if getattr(self, name) != self.options[name]]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
@@ -2282,10 +2318,6 @@ class Evaluated(Metric):
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
 # Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
 
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
@@ -2310,23 +2342,6 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
     for low in range(0, bits, piece):
         part = values >> low if low else values
         yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest, largest = extremes(ratios)
-    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
 
 
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
@@ -3181,21 +3196,8 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 
 
 def percent(share: float) -> str:
-    """A share in percent, as in the names of results."""
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them."""
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
+    """A share in percent, as in the names of results; exactly, so that no two shares have one name."""
+    return f"{Decimal(str(float(share))).scaleb(2).normalize() + 0:f}"
 
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
@@ -3511,13 +3513,16 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
 # ---- ranking/risk.py -------------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
-_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
-_UNIT = RATIO_UNIT - _LOG_BITS  # risks are summed in units of 2^-111
-_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
-_SERIES = 32  # from where the series of harmonic numbers is exact in float64
-_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
-_FEW = 1 << 8  # samples, of which sums are taken in integers
-_HARMONIC = [*accumulate(((1 << _UNIT) // k for k in range(1, _FEW + 1)), initial=0)]
+_FEW = 1 << 8  # samples, of which sums are exact
+_MULTIPLE = math.lcm(*range(1, _FEW + 1))
+_HARMONIC = [*accumulate((_MULTIPLE // k for k in range(1, _FEW + 1)), initial=0)]  # in units of 1/_MULTIPLE
+
+_BITS = 57  # tails and shares of many samples are in units of 2^-57: H(2^40) is below 2^5
+_MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
+_STEPS = 6  # mantissas are split into 2^6 steps
+_SERIES = 32  # from where the series of harmonic numbers is exact to 2^-60
+_CLOSE = 1 / 16  # m/(2a + m + 1) up to which H(a + m) − H(a) is a series of its own
+_EULER = Fraction("0.57721566490153286060651209008240243104215933593992")
 
 
 def places(counts: Counts) -> tuple[Array, Array]:
@@ -3526,77 +3531,156 @@ def places(counts: Counts) -> tuple[Array, Array]:
     return accepted, counts.sizes + counts.fp - counts.above
 
 
+def _logarithm(ratio: Fraction) -> Fraction:
+    """Logarithm of a number in [1, 2], to 80 bits: 2·artanh of (ratio − 1)/(ratio + 1)."""
+    unit = 1 << 90
+    above, below = ratio.numerator - ratio.denominator, ratio.numerator + ratio.denominator
+    power, total = unit * above // below, 0
+    for k in range(1, 52, 2):
+        total += power // k
+        power = power * above**2 // below**2
+    return Fraction(2 * total, unit)
+
+
+def _fixed(value: Fraction) -> int:
+    """A number in units of 2^-57, rounded."""
+    return round(value * 2**_BITS)
+
+
+_LN2 = _logarithm(Fraction(2))
+_OF_EXPONENT = np.asarray([_fixed((k - 1) * _LN2) for k in range(64)])  # ln(2^k/2)
+_CENTRES = [Fraction(2 * i + 1, 2 << _STEPS) for i in range(1 << _STEPS)]
+_OF_CENTRE = np.asarray([_fixed(_logarithm(2 * each) - _LN2) if each > 1 / 2 else 0 for each in _CENTRES])
+_FIRST = np.asarray([_fixed(Fraction(_HARMONIC[n], _MULTIPLE) - _EULER) for n in range(_SERIES)])
+
+
+def _artanh(z: np.ndarray, terms: int) -> np.ndarray:
+    """The series z + z³/3 + z⁵/5 + …, to a number of terms."""
+    square, total = z * z, np.zeros_like(z)
+    for k in range(2 * terms - 1, 1, -2):
+        total = (total + 1 / k) * square
+    return z + z * total
+
+
 def _correction(numbers: np.ndarray) -> np.ndarray:
-    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
+    """H(n) − γ − ln(n + ½)."""
     square = 1 / (numbers + 0.5) ** 2
-    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
-    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
+    return square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
 
 
-def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
-    """Σ 1/k of start < k ≤ stop."""
-    stop = np.broadcast_to(stop, start.shape)
-    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
+def _harmonic(numbers: np.ndarray) -> np.ndarray:
+    """H(n) − γ of integers in [0, 2^40], as int64 in units of 2^-57."""
+    mantissa, exponent = np.frexp((2 * numbers + 1).astype(np.float64))
+    step = (mantissa * (1 << _STEPS)).astype(np.intp)
+    centre = (step + 0.5) / (1 << _STEPS)
+    rest = 2 * _artanh((mantissa - centre) / (mantissa + centre), 4)  # of at most 2^-7
+    rest = np.rint((rest + _correction(numbers)) * 2.0**_BITS).astype(np.int64)
+    series = _OF_EXPONENT[exponent] + _OF_CENTRE[step] + rest
+    return np.where(numbers < _SERIES, _FIRST[np.minimum(numbers, _SERIES - 1)], series)
 
 
-def sum_of_risks(counts: Counts) -> int:
-    """Σ_k e(k)/k in units of 2^-111, summed over errors: each adds its share among m tied samples, and 1/k after them."""
-    # on the host: the logarithms of array libraries differ in their last bits
-    before, tied = (to_numpy(column) for column in places(counts))
-    mean = 1 - before / tied * _harmonic(before, before + tied)
-    middle = (tied + 1) / 2
-    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
-    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
-    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
+def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
+    below, through = _harmonic(before), _harmonic(before + tied)
+    most = int(_harmonic(np.asarray([number]))[0])
+    z = tied / (2 * before + tied + 1)
+    series = 2 * _artanh(z, 7) + (_correction(before + tied) - _correction(before))
+    close = (z <= _CLOSE) & (before >= _SERIES)
+    share = before / tied * np.where(close, series, (through - below) * 2.0**-_BITS)
+    middle = (tied + 1) / 2  # the mean 1 − share lies between that of the chord and the value at the middle
+    share = np.clip(share, before / (before + middle), (before + (tied - middle)) / (before + tied))
+    shares = np.rint(share * 2.0**_BITS).astype(np.int64)
+    total = int(sizes.sum())
+    return weighted_sum(sizes, most - through, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
 
 
-def _margin(counts: Counts, was_cut: Array) -> int:
-    """The most that rounding may add to the sum if several scores were cut to one."""
-    unsure = was_cut & (places(counts)[1] > 1)
-    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (_UNIT - _MARGIN_BITS)
+def unit_of_gains(number: int) -> int:
+    """Of how many samples gains are in which unit: its inverse."""
+    return _MULTIPLE**2 if number <= _FEW else 1 << _BITS
 
 
-def mean_risk(total_risk: int, number: int) -> float:
-    """A mean of risks from their sum, divided once, at most 1."""
-    return min(1.0, total_risk / (number << _UNIT))
+class Gains(NamedTuple):
+    """The gain of a run of errors over random order, in the unit of `unit_of_gains`."""
 
-
-class _Risks(NamedTuple):
-    """The risks of a run of errors."""
-
-    total: int  # their sum
-    precise: int  # the same, exact to 2^-90 if samples are few
+    total: int  # without the right samples that score between this run and the one before, if these are summed
     out_of_order: bool  # whether some error does not score higher than all right samples
+    even: int  # samples in groups of equal scores with the share of errors of all samples
+    above: int  # right samples above the first threshold, and all samples up to these
+    through: int
+    reached: int  # right samples at or above the last threshold
+    margin: int = 0  # 1 or −1 if rounding may add to the gain, or take from it, since several scores were cut to one
 
 
-def _risks_of(counts: Counts) -> _Risks:
-    total, number = sum_of_risks(counts), counts.num_positives + counts.num_negatives
-    precise = _precise_sum(counts) if number <= _FEW else total
-    return _Risks(total, precise, bool(counts.fp[-1] > 0))
+def gains(counts: Counts) -> Gains:
+    """The gain of a run."""
+    number = counts.num_positives + counts.num_negatives
+    sizes, tp, above, fp = (to_numpy(column) for column in (counts.sizes, counts.tp, counts.above, counts.fp))
+    before, tied = number - tp - fp, sizes + fp - above
+    few, others = sizes, fp - above
+    if number <= _FEW:
+        total = _exact_sum(sizes, before, tied, number)
+    elif counts.num_positives <= counts.num_negatives:
+        total = -_sum_of_gains(sizes, before, tied, number=number)
+    else:
+        between = above[1:] - fp[:-1]  # right samples between two errors, as if they had one score
+        some, apart = others > 0, between > 0
+        columns = zip(
+            (others[some], before[some], tied[some]),
+            (between[apart], (before + tied)[1:][apart], between[apart]),
+        )
+        total = _sum_of_gains(*(np.concatenate(column) for column in columns), number=number)
+        few = others
+    smaller = min(counts.num_positives, counts.num_negatives)
+    even = int(tied[ratio_of(few, tied) == smaller / number].sum())
+    through = int(before[0] + tied[0])
+    return Gains(total, bool(fp[-1] > 0), even, int(above[0]), through, int(fp[-1]))
 
 
-def _precise_sum(counts: Counts) -> int:
-    last, total = _HARMONIC[counts.num_positives + counts.num_negatives], 0
-    for size, before, tied in zip(*(column.tolist() for column in (counts.sizes, *places(counts)))):
-        through = _HARMONIC[before + tied]
-        mean = (1 << _UNIT) - before * (through - _HARMONIC[before]) // tied
-        total += size * (mean + last - through)
+def _exact_sum(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
+    last, total = _HARMONIC[number], 0
+    for size, lower, equal in zip(sizes.tolist(), before.tolist(), tied.tolist()):
+        through = _HARMONIC[lower + equal]
+        share = lower * (through - _HARMONIC[lower]) * (_MULTIPLE // equal)
+        total += size * (share - (last - through) * _MULTIPLE)
     return total
 
 
-def _ends(order: Callable[[Counts, Array], Counts], sign: int) -> Callable[[Counts, Array], _Risks]:
-    def part(counts: Counts, was_cut: Array) -> _Risks:
-        risks, margin = _risks_of(order(counts, was_cut)), sign * _margin(counts, was_cut)
-        return _Risks(risks.total + margin, risks.precise + margin, risks.out_of_order)
+def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
+    """The gain of all runs, from the highest on: E − Σ_k e(k)/k, in the unit of `unit_of_gains`."""
+    number = num_errors + num_right
+    gain = sum(part.total for part in parts)
+    if number <= _FEW:
+        return gain
+    if num_right < num_errors:  # those between the runs, and below the last
+        reached = [0, *(part.reached for part in parts)]
+        groups = [(part.above - before, part.through) for part, before in zip(parts, reached)]
+        groups = [(size, lower) for size, lower in [*groups, (num_right - reached[-1], 0)] if size > 0]
+        if groups:
+            sizes, lower = (np.asarray(column) for column in zip(*groups))
+            gain += _sum_of_gains(sizes, lower, sizes, number=number)
+    elif not parts:
+        return 0
+    if sum(part.even for part in parts) == number:  # the risk is the same at all coverages
+        gain = 0
+    margins = [part.margin for part in parts if part.margin]
+    return gain + (margins[0] * min(num_errors, num_right) * _MARGIN if margins else 0)
+
+
+def _ends(order: Callable[[Counts, Array], Counts], margin: int) -> Callable[[Counts, Array], Gains]:
+    def part(counts: Counts, was_cut: Array) -> Gains:
+        unsure = bool(array_namespace(was_cut).any(was_cut & (places(counts)[1] > 1)))
+        return gains(order(counts, was_cut))._replace(margin=margin if unsure else 0)
 
     return part
 
 
-_BOUNDS = Bounds(_ends(negatives_first, 1), _ends(positives_first, -1))  # of what only rises, or only falls, with risks
+_BOUNDS = Bounds(_ends(negatives_first, -1), _ends(positives_first, 1))  # of what only rises, or only falls, with gains
 
 
-def _area(parts: list[_Risks], num_errors: int, num_right: int) -> float:
-    return mean_risk(sum(part.total for part in parts), num_errors + num_right) if num_right else 1.0
+def _area(parts: list[Gains], num_errors: int, num_right: int) -> float:
+    number = num_errors + num_right
+    unit = unit_of_gains(number)
+    return min(1.0, (num_errors * unit - gain_of(parts, num_errors, num_right)) / (number * unit))
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
@@ -3604,7 +3688,7 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
     return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
 
 
-AURC = Quantity(_risks_of, _area, False, _BOUNDS)
+AURC = Quantity(gains, _area, False, _BOUNDS)
 AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
@@ -3786,12 +3870,13 @@ def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> f
         raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
     unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
     total = unknown.total + wrong.total + right.total
-    sums = 0
+    of_gains, sums = unit_of_gains(total), 0
     for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
         if errors.total:
             counts = runs(*sort_sides(errors, both_sides(*others)))
-            sums += int(cost * unit) * sum(map(sum_of_risks, counts))
-    return mean_risk(sums, unit * total)
+            gain = gain_of([*map(gains, counts)], errors.total, total - errors.total)
+            sums += int(cost * unit) * (errors.total * of_gains - gain)
+    return min(1.0, sums / (unit * total * of_gains))
 
 
 def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
@@ -3872,11 +3957,17 @@ class OpenAUC(Metric):
         self.per_sample = as_bool(self.per_sample, "per_sample")
         self.fprs: Sequence[float] = []
         if self.fpr_list is not None:
-            self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
+            self.fprs = as_shares(self.fpr_list, "fpr_list")
         self.risks = risk_names(self.risk_metrics, "risk_metrics")
         self.costs = as_costs(self.ood_cost, self.unknown_share)
-        self.areas = roc_areas(self.roc_metrics)
+        self.area_names = (*map(str, names_of(self.roc_metrics)),)
+        roc_areas(self.area_names)
         self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
+
+    @property
+    def areas(self) -> Mapping[str, tuple[Quantity, bool]]:
+        """The partial areas, which are parsed once: they hold functions, which cannot be pickled."""
+        return roc_areas(self.area_names)
 
     def reduce(
         self,
@@ -3968,15 +4059,16 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
     return wins
 
 
-def roc_areas(names: Any) -> dict[str, tuple[Quantity, bool]]:
+@lru_cache(1 << 8)
+def roc_areas(names: tuple[str, ...]) -> Mapping[str, tuple[Quantity, bool]]:
     """The quantities of roc_metrics by name, each with whether known samples are its positives; see `parse_area`."""
     areas = {}
-    for name in names_of(names):
-        area = (EER, False) if name == "eer" else parse_area(str(name))
+    for name in names:
+        area = (EER, False) if name == "eer" else parse_area(name)
         if area is None:
             points = "pauroc@<fpr, tpr, fnr or tnr><number in (0, 100]>, with _mcclish or without"
             raise ValueError(f"roc_metrics: unknown metric {name!r}; known are eer, {points}")
-        areas[str(name)] = area
+        areas[name] = area
     return areas
 
 

@@ -15,7 +15,7 @@ from ..arrays.checks import as_bool, as_choice, as_fractions, as_int, as_real, p
 from ..metric.groups import Parts
 from ..metric.metric import Metric
 from ..metric.prepared import MissingClassError, Prepared
-from ..metric.results import Results, check_thresholds_exist
+from ..metric.results import SKIPPED, Results, check_thresholds_exist
 from ..ranking.operating_points import RATES, parse_point
 from ..ranking.quantities import check_bits, cut
 from .aupimo import PimoRates
@@ -191,7 +191,7 @@ class AnomalySuite(Metric):
                 missing.append(error)
         if missing and (self.groups_without == "raise" or not parts):
             raise missing[0]
-        return PreparedMaps(self, state, parts)
+        return PreparedMaps(self, state, parts, lacks_level=bool(missing))
 
     def _parts(self, state: AnomalyState) -> dict[str, Callable[[], MapRates]]:
         """The functions that prepare the parts of the results, level by level."""
@@ -250,11 +250,14 @@ class AnomalySuite(Metric):
 class PreparedMaps(Prepared):
     """Images, or samples of several, each with its pixels, and the parts of the results, by name.
 
+    With `lacks_level`, where a level was left out, its results say so.
     Raises ValueError for rows of a state in which pixels of several images have been counted together.
     """
 
-    def __init__(self, metric: AnomalySuite, state: AnomalyState, parts: Mapping[str, MapRates]) -> None:
-        self.metric, self.state, self.parts = metric, state, parts
+    def __init__(
+        self, metric: AnomalySuite, state: AnomalyState, parts: Mapping[str, MapRates], *, lacks_level: bool
+    ) -> None:
+        self.metric, self.state, self.parts, self.lacks_level = metric, state, parts, lacks_level
 
     @cached_property
     def _images(self) -> ImageRows:
@@ -277,6 +280,8 @@ class PreparedMaps(Prepared):
         results: Results = {}
         for part in self.parts.values():
             results |= part.rates(images)
+        if self.lacks_level and images is None:
+            results[SKIPPED] = 1
         return results
 
     def rows(self) -> np.ndarray:
@@ -291,7 +296,7 @@ class PreparedMaps(Prepared):
         """The same, with pixels merged as those of all models are."""
         every = [model.parts for model in models if isinstance(model, PreparedMaps)]
         parts = {name: part.aligned_with([own[name] for own in every]) for name, part in self.parts.items()}
-        return PreparedMaps(self.metric, self.state, parts)
+        return PreparedMaps(self.metric, self.state, parts, lacks_level=self.lacks_level)
 
 
 REDUCTIONS = ("max", "mean")

@@ -89,6 +89,21 @@ def plain_value(value: Any) -> Any:
         return repr(type(value))
 
 
+def as_printed(value: Any, name: str) -> Any:
+    """As `plain_value`, but floats of 16 and 32 bits are the decimals that they print as: np.float32(0.8) is 0.8.
+
+    Raises TypeError for bfloat16, which prints fewer digits than it has.
+    """
+    if not hasattr(value, "dtype"):
+        return plain_value(value)
+    if "bfloat16" in str(value.dtype):
+        raise TypeError(f"{name}: expected a number of 16 bits, 32 bits or 64 bits, got one of bfloat16")
+    array = to_numpy(value.detach()) if hasattr(value, "detach") else value
+    if getattr(array.dtype, "kind", "") == "f" and array.dtype.itemsize < 8:
+        return np.asarray(array).astype(str).astype(np.float64).tolist()
+    return plain_value(value)
+
+
 def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     """The items of a list; a value of the type `single` is a list of one."""
     value = plain_value(value)
@@ -131,27 +146,33 @@ def as_written(value: float | Fraction) -> Fraction:
 
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
-    return _number(value, name, "a number in (0, 1]", _ABOVE_0, 1.0)
+    return _number(as_printed(value, name), name, "a number in (0, 1]", _ABOVE_0, 1.0)
 
 
 def as_fractions(value: Any, name: str) -> list[float]:
     """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+    return [
+        as_fraction(item, name)
+        for item in _items(as_printed(value, name), name, "a number or a list of numbers", numbers.Real)
+    ]
 
 
 def as_share(value: Any, name: str) -> float:
     """Check a real option in [0, 1]."""
-    return _number(value, name, "a number in [0, 1]", 0.0, 1.0)
+    return _number(as_printed(value, name), name, "a number in [0, 1]", 0.0, 1.0)
 
 
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
-    return _number(value, name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
+    return _number(as_printed(value, name), name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
 
 
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+    return [
+        as_share(item, name)
+        for item in _items(as_printed(value, name), name, "a number or a list of numbers", numbers.Real)
+    ]
 
 
 def as_real(value: Any, name: str) -> float:

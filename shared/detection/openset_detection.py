@@ -80,6 +80,7 @@ class OpenSetDetection(Metric):
     aliases = {"ground_truth": "references"}
     configs = {name: {"protocol": name} for name in PROTOCOLS}
     selecting = Metric.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
+    selecting |= {"box_format"}  # which says how boxes are written
 
     known_classes: Sequence[int] | None = None
     unknown_class_id: int = UNKNOWN_CLASS_ID
@@ -143,6 +144,18 @@ class OpenSetDetection(Metric):
             raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
         if previous is not None and not set(previous) < set(known):
             raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
+
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Metric`: classes are sets, and the default matching has a name."""
+        moving = super().moving(options)
+        for name in ("known_classes", "previously_known"):
+            if moving[name] is not None:
+                moving[name] = sorted({*as_int_list(moving[name], name, -MAX_EXACT, MAX_EXACT)})
+        if moving["protocol"] == "ow-dln" and moving["matching"] == MATCHINGS[0]:
+            moving["matching"] = None
+        if not self.budget_sizes:
+            del moving["budget"]
+        return moving
 
     @property
     def bytes_per_second(self) -> int:

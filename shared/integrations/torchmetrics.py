@@ -6,7 +6,8 @@
     self.log("openauc", self.openauc)                                                     # there too
 
 Batches are kept as the metric's reduced states, on the device of the columns. Processes exchange these states, so the
-results equal those of a single process. States are not in the state_dict: after a checkpoint, an epoch starts empty.
+results equal those of a single process. As with torchmetrics' own metrics, states are in the state_dict after
+`persistent(True)`; without it an epoch starts empty after a checkpoint.
 
 Needs torchmetrics.
 """
@@ -18,23 +19,33 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..extras import extra
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
-from ..metric.states import COUNTS
+from ..metric.signature import option_text
+from ..metric.states import COUNTS, pack, unpack
 from ..written.results import direction
 from .missing_classes import FlatResults
 
 with extra("torchmetrics"):
     import torch
     import torchmetrics
+    from torchmetrics.utilities.plot import plot_single_or_multi_val
 
 
+_STATE = "batches"  # the name of torchmetrics' only state
+_OPTIONS = "options"  # beside the arrays of a state
 _TORCHMETRICS = {"preds": "predictions", "target": "references"}  # torchmetrics' names of columns, and ours
 
 
 class TorchMetric(torchmetrics.Metric):
-    """A metric with torchmetrics' methods: see `as_torchmetrics`."""
+    """A metric with torchmetrics' methods: see `as_torchmetrics`.
+
+    Its state is `batches`, a list of tensors of bytes, each packed from a reduced state. Wrappers, collections and
+    state_dict read and set it; otherwise the metric itself holds the batches.
+    """
 
     full_state_update = False
 
@@ -48,6 +59,27 @@ class TorchMetric(torchmetrics.Metric):
         self._empty = copy.deepcopy(metric)  # deep, since evaluate binds methods to its object
         self._empty.reset()
         self.metric = copy.deepcopy(self._empty)
+        self.add_state(_STATE, [], dist_reduce_fx=None)
+
+    @property
+    def batches(self) -> list[Any]:
+        """The batches added so far as one tensor of bytes, or none.
+
+        A MetricCollection updates one of several metrics whose states are equal, so the options are part of it.
+        """
+        if not len(self.metric):
+            return []
+        options = np.asarray(option_text(self.metric.loaded_options))
+        packed = np.frombuffer(pack({**self.metric.state(), _OPTIONS: options}), np.uint8)
+        return [torch.from_numpy(packed.copy())]
+
+    @batches.setter
+    def batches(self, packed: list[Any]) -> None:
+        metric = copy.deepcopy(self._empty)
+        for each in packed:
+            state = unpack(each.cpu().to(torch.uint8).numpy().tobytes())
+            metric.merge({name: array for name, array in state.items() if name != _OPTIONS})
+        self.metric = metric
 
     def update(self, *args: Any, **columns: Any) -> None:
         """Add a batch, as columns by name or in the metric's order. After an error, nothing is added."""
@@ -73,6 +105,14 @@ class TorchMetric(torchmetrics.Metric):
         """Drop the batches added so far."""
         super().reset()
         self.metric = copy.deepcopy(self._empty)
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot results of `compute` or `forward`, or a list of them by step, as torchmetrics' own metrics do.
+
+        Without results, those of the batches added so far. Returns the figure and its axes. Needs matplotlib.
+        """
+        results = self.compute() if val is None else val
+        return plot_single_or_multi_val(results, ax=ax, name=self.result or self.metric.name)
 
     @property
     def higher_is_better(self) -> bool | None:
@@ -100,8 +140,19 @@ class TorchMetric(torchmetrics.Metric):
         everything = copy.deepcopy(self._empty)
         for state in states:
             everything.merge(state)
-        self._cache = {"metric": self.metric}
         self.metric = everything
+
+    def _copy_state_dict(self) -> dict[str, Any]:
+        """The attributes that unsync sets again."""
+        return {"metric": self.metric}
+
+    def _apply(self, fn: Any, exclude_state: Any = ()) -> Any:
+        """Move to a device; batches stay where their columns were."""
+        return super()._apply(fn, [_STATE])
+
+    def __hash__(self) -> int:
+        """Of torchmetrics' own, without the state, whose tensors are made anew."""
+        return hash((type(self).__name__, id(self)))
 
     def _filter_kwargs(self, **kwargs: Any) -> dict[str, Any]:
         """The columns of this metric among the arguments of a MetricCollection."""
@@ -141,7 +192,7 @@ def as_torchmetrics(
     ignored; result, the name of the single result that compute returns, as Lightning's `self.log` expects, or None for
     all of them, for `self.log_dict(metric.compute())`; without_class, "raise" or "nan", for runs that lack one of two
     required classes, such as Lightning's sanity check of a few batches: with "nan" every result is NaN, with one
-    warning; torchmetrics' own arguments, such as process_group.
+    warning; options of the metric, such as metrics=["auroc"], and torchmetrics' own arguments, such as process_group.
 
     `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only; `preds` and `target`
     are `predictions` and `references`. In a MetricCollection, pass them by name: each metric gets its own. compute
@@ -164,4 +215,5 @@ def as_torchmetrics(
         metric = metric_class(metric)()
     elif getattr(metric, "name", None) not in METRICS:
         raise TypeError(f"metric: expected one of this collection or its name, got {metric!r}")
-    return TorchMetric(metric, result, without_class, **kwargs)
+    options = {name: kwargs.pop(name) for name in [*kwargs] if name in metric.options}
+    return TorchMetric(metric.with_options(options) if options else metric, result, without_class, **kwargs)

@@ -174,6 +174,11 @@ class Metric:
         """
         return str(signed(self, self.loaded_options)["signature"])
 
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that move results, in a form that is equal for options that give equal results."""
+        without = {*self.selecting, *self.idle_options}
+        return {name: value for name, value in options.items() if name not in without}
+
     def with_options(self, options: Mapping[str, Any]) -> Metric:
         """A metric of the same kind without batches, with these options changed."""
         return self._core(**{**self.loaded_options, **options})

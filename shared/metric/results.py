@@ -127,6 +127,9 @@ def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
     return {key: result for key, result in results.items() if isinstance(result, Rate)}
 
 
+SKIPPED = "groups_skipped"  # a count, also of the only group where there are no others
+
+
 def summary_of_groups(
     by_group: Mapping[str, Results], *, skipping: bool = False, groups_mean: str = ARITHMETIC
 ) -> Summary:
@@ -135,21 +138,24 @@ def summary_of_groups(
     groups_mean: the kind of the mean, of `MEANS`
     A group with a slash in its name, such as category/defect, adds a row for each part before a slash: the mean of the
     groups below it. Tables, thresholds and intervals have no mean, nor do results that a group lacks; when skipping,
-    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate.
+    the mean is over the other groups, and `groups_skipped` counts the groups that lack any rate that others have, or
+    that have this key, since they lack a level that no other has either.
 
     >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
     >>> summary = summary_of_groups(of_groups)
     >>> summary.results["auroc"].text(), summary.as_dict()["groups"]["auroc"]
     ('0.750', [0.75, 0.5, 1.0])
     """
-    rows = dict(by_group)
+    rows = {name: {key: result for key, result in row.items() if key != SKIPPED} for name, row in by_group.items()}
+    skipped = {name for name, row in by_group.items() if SKIPPED in row}
+    by_group = dict(rows)
     for prefix in prefixes(by_group):
         below = [row for name, row in by_group.items() if is_below(name, prefix)]
         rows[prefix] = mean_results(below, skipping=skipping, groups_mean=groups_mean)
     means = mean_results([*by_group.values()], skipping=skipping, groups_mean=groups_mean)
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
-        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+        means[SKIPPED] = sum(name in skipped or not keys <= row.keys() for name, row in by_group.items())
     in_numbers = all(name.removeprefix("-").isdecimal() for name in rows)
     names = sorted(rows, key=int if in_numbers else None)
     return Summary(means, {name: rows[name] for name in names})

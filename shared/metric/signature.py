@@ -18,7 +18,7 @@ _NO_DEFAULT = object()  # the default of an option that has none
 
 
 def plain_option(value: Any) -> Any:
-    """The value of an option for JSON: arrays and tuples as lists, functions as their names."""
+    """The value of an option for JSON: arrays and tuples as lists, functions as text."""
     value = plain_value(value)
     if isinstance(value, Mapping):
         return {str(name): plain_option(each) for name, each in value.items()}
@@ -26,7 +26,23 @@ def plain_option(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain_option(each) for each in value]
-    return getattr(value, "__name__", str(value)) if callable(value) else value
+    return function_text(value) if callable(value) else value
+
+
+def function_text(function: Any) -> str:
+    """The name of a function, with its module unless it is scikit-learn's, and with the arguments of a partial.
+
+    >>> from functools import partial
+    >>> function_text(partial(round, ndigits=2))
+    'builtins.round(ndigits=2)'
+    """
+    inner = getattr(function, "func", function)
+    name, module = getattr(inner, "__name__", str(inner)), str(getattr(inner, "__module__", ""))
+    name = name if module.partition(".")[0] == "sklearn" else f"{module}.{name}"
+    if inner is function:
+        return name
+    by_name = (f"{key}={option_text(value)}" for key, value in sorted(function.keywords.items()))
+    return f"{name}({','.join((*map(option_text, function.args), *by_name))})"
 
 
 def option_text(value: Any) -> str:
@@ -48,13 +64,14 @@ def option_text(value: Any) -> str:
 def signed(metric: Any, options: Mapping[str, Any], *, overlapping: bool = False) -> dict[str, Any]:
     """The `signature` of a metric with these options, and the `options` that differ from its defaults, for JSON.
 
-    An option without a default always differs. The options that a config_name of evaluate sets are always in the
-    signature, and so is "groups:overlapping" if there are samples of several groups.
+    An option without a default always differs. In the signature are those of `Metric.moving`, always those that a
+    config_name of evaluate sets, and "groups:overlapping" if there are samples of several groups.
     """
     named = {name for config in metric.configs.values() for name in config}
     changed = {name: plain_option(value) for name, value in options.items() if _differs(metric, name, value)}
-    moving = [name for name in options if (name in changed or name in named) and name not in metric.selecting]
-    parts = [metric.name, *(f"{name}:{option_text(options[name])}" for name in moving)]
+    moving = metric.moving(options)
+    signing = [name for name, value in moving.items() if name in named or _differs(metric, name, value)]
+    parts = [metric.name, *(f"{name}:{option_text(moving[name])}" for name in signing)]
     parts += ["groups:overlapping"] * overlapping + [f"v{VERSION}"]
     return {"signature": "|".join(parts), "options": changed}
 

@@ -40,6 +40,7 @@ from ..arrays.checks import (
 )
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
+from ..metric.signature import function_text
 from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_threshold, sides_of_kinds
 from ..ranking.curves import BestValue
 from ..ranking.quantities import bounded, check_bits, checked_bits, cut, quantities, with_errors
@@ -296,6 +297,15 @@ class OODBench(Metric):
         """The idle options of every metric, and the threshold, if no metric uses it."""
         idle = self.threshold is not None and not (self.per_sample or self.parsed.need_threshold())
         return [*super().idle_options, *(["threshold"] if idle else [])]
+
+    def moving(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Metric`: two labels say how a file spells them, and functions may have more than their names."""
+        moving = super().moving(options)
+        if REST not in (options["in_value"], options["out_value"]):
+            del moving["in_value"], moving["out_value"]
+        functions = [each for each in metric_list(options["metrics"]) if callable(each)]
+        named = [each for each in functions if function_text(each) != getattr(each, "__name__", None)]
+        return {**moving, **({"metrics": named} if named else {})}
 
     def only(self, keys: Collection[str]) -> Metric:
         """The metric with these results alone."""

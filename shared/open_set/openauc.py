@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,6 @@ from ..ranking.quantities import (
     quantities,
     was_cut,
     with_errors,
-    with_own_names,
 )
 from ..ranking.roc import MAX_POINTS, curve_vertices, rising, table
 from .open_f_metrics import open_set_samples
@@ -120,11 +120,17 @@ class OpenAUC(Metric):
         self.per_sample = as_bool(self.per_sample, "per_sample")
         self.fprs: Sequence[float] = []
         if self.fpr_list is not None:
-            self.fprs = with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
+            self.fprs = as_shares(self.fpr_list, "fpr_list")
         self.risks = risk_names(self.risk_metrics, "risk_metrics")
         self.costs = as_costs(self.ood_cost, self.unknown_share)
-        self.areas = roc_areas(self.roc_metrics)
+        self.area_names = (*map(str, names_of(self.roc_metrics)),)
+        roc_areas(self.area_names)
         self.at_tpr = f"open_set_accuracy@tpr{percent(self.tpr)}"  # the key of the operating point
+
+    @property
+    def areas(self) -> Mapping[str, tuple[Quantity, bool]]:
+        """The partial areas, which are parsed once: they hold functions, which cannot be pickled."""
+        return roc_areas(self.area_names)
 
     def reduce(
         self,
@@ -220,15 +226,16 @@ def twice_wins_over(unknown: Side, known: Side) -> int:
     return wins
 
 
-def roc_areas(names: Any) -> dict[str, tuple[Quantity, bool]]:
+@lru_cache(1 << 8)
+def roc_areas(names: tuple[str, ...]) -> Mapping[str, tuple[Quantity, bool]]:
     """The quantities of roc_metrics by name, each with whether known samples are its positives; see `parse_area`."""
     areas = {}
-    for name in names_of(names):
-        area = (EER, False) if name == "eer" else parse_area(str(name))
+    for name in names:
+        area = (EER, False) if name == "eer" else parse_area(name)
         if area is None:
             points = "pauroc@<fpr, tpr, fnr or tnr><number in (0, 100]>, with _mcclish or without"
             raise ValueError(f"roc_metrics: unknown metric {name!r}; known are eer, {points}")
-        areas[str(name)] = area
+        areas[name] = area
     return areas
 
 

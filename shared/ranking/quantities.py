@@ -16,7 +16,8 @@ negatives, or the other way round; each side of the bin may have been one score 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import chain
@@ -308,25 +309,9 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 
 
 def percent(share: float) -> str:
-    """A share in percent, as in the names of results.
+    """A share in percent, as in the names of results; exactly, so that no two shares have one name.
 
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
+    >>> percent(0.95), percent(0.07), percent(0.001), percent(2 / 3)
+    ('95', '7', '0.1', '66.66666666666666')
     """
-    return f"{100 * share:.12g}"
-
-
-def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
-    """Check that shares get distinct names in results, and return them.
-
-    Raises ValueError for different shares with the same name.
-    """
-    named: dict[str, float] = {}
-    for share in shares:
-        other = named.setdefault(percent(share), share)
-        if other != share:
-            raise ValueError(
-                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
-                f"which both are {percent(share)} %"
-            )
-    return shares
+    return f"{Decimal(str(float(share))).scaleb(2).normalize() + 0:f}"

@@ -99,7 +99,7 @@ def _harmonic(numbers: np.ndarray) -> np.ndarray:
     return np.where(numbers < _SERIES, _FIRST[np.minimum(numbers, _SERIES - 1)], series)
 
 
-def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
+def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
     """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
     below, through = _harmonic(before), _harmonic(before + tied)
     most = int(_harmonic(np.asarray([number]))[0])
@@ -140,7 +140,7 @@ def gains(counts: Counts) -> Gains:
     if number <= _FEW:
         total = _exact_sum(sizes, before, tied, number)
     elif counts.num_positives <= counts.num_negatives:
-        total = -_sum_of_gains(sizes, before, tied, number)
+        total = -_sum_of_gains(sizes, before, tied, number=number)
     else:
         between = above[1:] - fp[:-1]  # right samples between two errors, as if they had one score
         some, apart = others > 0, between > 0
@@ -148,7 +148,7 @@ def gains(counts: Counts) -> Gains:
             (others[some], before[some], tied[some]),
             (between[apart], (before + tied)[1:][apart], between[apart]),
         )
-        total = _sum_of_gains(*(np.concatenate(column) for column in columns), number)
+        total = _sum_of_gains(*(np.concatenate(column) for column in columns), number=number)
         few = others
     smaller = min(counts.num_positives, counts.num_negatives)
     even = int(tied[ratio_of(few, tied) == smaller / number].sum())
@@ -177,7 +177,7 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
         groups = [(size, lower) for size, lower in [*groups, (num_right - reached[-1], 0)] if size > 0]
         if groups:
             sizes, lower = (np.asarray(column) for column in zip(*groups))
-            gain += _sum_of_gains(sizes, lower, sizes, number)
+            gain += _sum_of_gains(sizes, lower, sizes, number=number)
     elif not parts:
         return 0
     if sum(part.even for part in parts) == number:  # the risk is the same at all coverages
@@ -192,9 +192,9 @@ def _gain_and_most(parts: Sequence[Gains], num_errors: int, num_right: int) -> t
     if number <= _FEW:
         most = num_right * (_HARMONIC[number] - _HARMONIC[num_right]) * _MULTIPLE
     elif num_errors <= num_right:
-        most = -_sum_of_gains(*np.asarray([[num_errors], [num_right], [num_errors]]), number)
+        most = -_sum_of_gains(*np.asarray([[num_errors], [num_right], [num_errors]]), number=number)
     else:
-        most = _sum_of_gains(*np.asarray([[num_right], [0], [num_right]]), number)
+        most = _sum_of_gains(*np.asarray([[num_right], [0], [num_right]]), number=number)
     if not any(part.out_of_order for part in parts):  # the perfect order, to the last bit
         return most, most
     return min(gain_of(parts, num_errors, num_right), most), most

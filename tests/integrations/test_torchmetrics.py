@@ -240,8 +240,8 @@ def test_errors() -> None:
         as_torchmetrics(max)
     with pytest.raises(ValueError, match="dist_sync_on_step: expected False"):
         as_torchmetrics("openauc", dist_sync_on_step=True)
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: `tpr`"):
-        as_torchmetrics("openauc", tpr=0.5)
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: `tprs`"):
+        as_torchmetrics("openauc", tprs=0.5)
     metric = as_torchmetrics("accuracyk")
     with pytest.raises(TypeError, match="accuracyk takes 2 columns, predictions, references; got 3"):
         metric.update(LOGITS, LABELS, LABELS)

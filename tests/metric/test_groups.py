@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from openworld_metrics import METRICS, OODBench, compare
+from openworld_metrics import METRICS, AnomalySuite, OODBench, compare
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.command.commands import cli
 from openworld_metrics.integrations.combining import combine
@@ -369,3 +369,37 @@ def test_images_without_boxes() -> None:
     metric = metric_class("openset_detection")(known_classes=[0])
     metric.add_batch(predictions=[np.zeros((0, 6))] * 2, references=[np.zeros((0, 5))] * 2, groups=["a", "b"])
     assert len(metric) == 2
+
+
+def test_names_are_text() -> None:
+    metric = OODBench(metrics="auroc")
+    columns = dict(predictions=[0.1, 0.9, 0.3, 0.2], references=[0, 1, 0, 1])
+    assert "groups" in metric.compute(**columns, groups=[1, "1", 1, "1"])
+    composed, decomposed = "\u00e9", "e\u0301"
+    by_group = metric.compute(**columns, groups=[composed, composed, decomposed, decomposed])["groups"]
+    assert by_group["group"] == sorted([composed, decomposed])
+
+
+@pytest.mark.parametrize("levels", [["image", "pixel"], ["pixel", "image"]])
+def test_a_level_that_no_group_has_is_counted(levels: list[str]) -> None:
+    """The number of groups skipped at any of several levels is that of the groups skipped at one or the other."""
+    maps = [[[0.1, 0.9], [0.2, 0.3]], [[0.1, 0.8], [0.2, 0.3]], [[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.4], [0.3, 0.2]]]
+    cut, whole = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    expected = [
+        ("abcd", (cut, cut, whole, whole), 4),  # no group has images of both kinds, and two have no anomalous pixels
+        ("aabb", (cut, whole, cut, whole), 0),
+        ("aabb", (cut, cut, cut, cut), 2),
+        ("aabb", (cut, whole, cut, cut), 1),
+        ("aabb", (cut, whole, whole, whole), 1),
+    ]
+    for groups, masks, number in expected:
+        columns = dict(predictions=maps, references=masks, groups=[*groups])
+        results = AnomalySuite(groups_without="skip", levels=levels).compute(**columns)
+        assert results["groups_skipped"] == number, groups
+        assert "groups_skipped" not in results["groups"]
+    alone = AnomalySuite(groups_without="skip").compute(predictions=maps[:2], references=[cut, cut])
+    assert alone["groups_skipped"] == 1
+    assert "image_auroc" not in alone
+    assert "groups_skipped" not in AnomalySuite(groups_without="skip").compute(
+        predictions=maps[:2], references=[cut, whole]
+    )

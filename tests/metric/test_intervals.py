@@ -231,6 +231,22 @@ def test_a_better_model_has_a_p_value_and_an_interval_that_say_so(number: int, l
         assert not certain or row["low"] > 0 or row["high"] < 0
 
 
+def test_no_model_is_better_at_a_difference_of_0() -> None:
+    """Few resamples may all be on one side of it."""
+    one = Summary({"auroc": Rate(0.5, higher=True)})
+    (row,) = Comparison(one, one, {"auroc": np.asarray([0.1, 0.2, 0.3])}, 0.5).rows().values()
+    assert (row["difference"], row["p_value"], row["better"]) == (0.0, 0.5, None)
+    assert row["low"] > 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        models = rng.integers(0, 4, (2, 12)) / 4
+        table = compare(
+            "ood_bench", *models, references=[0, 1] * 6, confidence_level=0.5, n_resamples=3, random_state=seed
+        )
+        for difference, better in zip(table["difference"], table["better"]):
+            assert difference or better is None
+
+
 @pytest.mark.parametrize("name", RESAMPLED)
 def test_equal_models_do_not_differ(name: str) -> None:
     columns, options = cases.draw(name, 9)

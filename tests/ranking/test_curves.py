@@ -90,7 +90,7 @@ def test_openauc_is_the_area_under_the_oscr_curve(seed: int) -> None:
     for t, x, y in [*zip(*found.values())][1:]:
         assert (np.mean(unknown <= t), np.sum(correct <= t) / num_known) == (x, y)
     # the rate at a bound, which is a decimal as it is written, is that of the curve's highest vertex within it
-    bounds = {"0": 0, "0.1": 0.001, "10": 0.1, "25": 0.25, "33.3333333333": 1 / 3, "50": 0.5, "100": 1}
+    bounds = {"0": 0, "0.1": 0.001, "10": 0.1, "25": 0.25, "33.33333333333333": 1 / 3, "50": 0.5, "100": 1}
     for name, bound in bounds.items():
         assert results[f"ccr@fpr{name}"] == max(y for x, y in zip(fpr, found["ccr"]) if x <= Fraction(str(bound)))
 
