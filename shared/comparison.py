@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays.arrays import as_array, to_numpy
-from .arrays.checks import as_int, as_open_share
+from .arrays.checks import as_int, as_open_share, check_indices
 from .loading import metric_class
 from .metric.bootstrap import (
     MAX_RESAMPLES,
@@ -78,6 +78,7 @@ def compare(
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     _check_shared(metric, first, second)
+    _check_indices(first, second)
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
     return compared(parts, level, **metric.means).table()
@@ -229,6 +230,15 @@ def _check_shared(metric: Metric, first: Any, second: Any) -> None:
                 continue
             if not _are_alike(*(map(rows_of_groups, both) if column == GROUPS else both)):
                 raise ValueError(f"{column}: expected the same of first and of second, got others")
+
+
+def _check_indices(first: Any, second: Any) -> None:
+    """Raise ValueError if pandas columns of two models have indices in different orders."""
+    columns: dict[str, Any] = {}
+    for which, model in (("first", first), ("second", second)):
+        own = model if isinstance(model, Mapping) else {"predictions": model}
+        columns |= {f"{which}_{name}": column for name, column in own.items()}
+    check_indices(**columns)
 
 
 def _are_alike(one: Any, other: Any) -> bool:

@@ -33,6 +33,7 @@ settings.load_profile("any time")
 settings.register_profile("first failure", deadline=None, phases=(Phase.explicit, Phase.generate))
 
 Run = Callable[..., tuple[int, str, str]]
+POSITION = "are matched by position, since no column names them in both"
 ROOT = Path(__file__).resolve().parent.parent
 # with processes, servers and browsers: first, so that no worker is left alone with a long file at the end
 LONG = ("faces/page", "spaces", "cluster", "docs", "package", "faces", "integrations", "command", "metric")
@@ -81,6 +82,11 @@ def load() -> Callable[..., Any]:
         return classes[name](**options)
 
     return load_metric
+
+
+def without_position(errors: str) -> str:
+    """Standard error without the note that rows of several files are matched by position."""
+    return "".join(line for line in errors.splitlines(keepends=True) if POSITION not in line)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import difflib
 import inspect
 import math
 import numbers
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import wraps
@@ -346,6 +347,27 @@ def check_lengths(expected: str = "expected columns", /, **columns: Array | None
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"{expected} of one length, got {came}")
+
+
+def check_indices(**columns: Any) -> None:
+    """Raise ValueError for two pandas columns whose indices hold the same labels in another order.
+
+    Rows are taken by position, as everywhere. Series of Polars have no index.
+    """
+    first: tuple[str, Any] | None = None
+    for name, column in columns.items():
+        index = column.index if type(column) is not np.ndarray and hasattr(column, "iloc") else None
+        if index is None:
+            continue
+        if first is None:
+            first = name, index
+        elif len(index) == len(first[1]) and not index.equals(first[1]):
+            labels, others = (Counter(each.tolist()) for each in (index, first[1]))
+            if labels == others:
+                raise ValueError(
+                    f"{name}: expected its index in the order of that of {first[0]}, got the same labels in another "
+                    f"order; .loc[{first[0]}.index] reorders it, reset_index(drop=True) takes it by position"
+                )
 
 
 def check_orientation(predictions: Array, references: Array) -> None:

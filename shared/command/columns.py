@@ -76,6 +76,11 @@ class Source(NamedTuple):
             return [*map(Path, self.files)]
         return [file for file in map(file_of, self.places.values()) if file is not None]
 
+    def shown(self) -> str:
+        """The files of the model's own columns, or of all."""
+        own = [place for column, place in self.places.items() if column in OWN]
+        return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, own)))))
+
     def read(self, name: str, **how: Any) -> Reading:
         """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored."""
         known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from ..comparison import SHARED, compare as compare_models
 from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
+from ..reading.reading import Reading
+from ..reading.rows.joins import CURE, Sheet, order_by_key
 from ..reading.rows.metrics import LAYOUTS
+from ..reading.tables.files import Table
 from ..written.results import as_json
 from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, stated, without_score
 from .files import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
@@ -56,6 +61,7 @@ def compare(
     files: tuple[str, ...],
     options: tuple[str, ...],
     flip: bool,
+    by_position: bool,
     form: str | None,
     percent: bool,
     save: Path | None,
@@ -76,11 +82,14 @@ def compare(
     check_json_and_picture(save, plot, lambda: [path for source in sources for path in source.inputs()])
     models: list[dict[str, Any]] = []
     names: tuple[str, ...] = ()
+    readings: list[Reading] = []
     for source, score in zip(sources, scores):
         with source.named():
-            reading = source.read(name, flip=flip, **stated(wanted))
-            if not models:
-                say(reading)
+            reading = source.read(name, flip=flip, by_position=by_position, **stated(wanted))
+            said = [note for one in readings for note in one.notes]
+            new = [note for note in reading.notes if note not in said]
+            say(replace(reading, guesses=() if readings else reading.guesses, notes=new))
+            readings.append(reading)
             own = [reading.columns] if len(reading.models) == 1 else [*reading.models.values()]
             if score is not None:
                 own = [{**own[0], "open_scores": score(own[0]["predictions"])}]
@@ -91,6 +100,8 @@ def compare(
         got = f"{', '.join(names)}; choose two, with {flags}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {got}")
     if len(sources) > 1:
+        if not by_position:
+            _check_rows(*((source.shown(), reading.table) for source, reading in zip(sources, readings)))
         places_of = [[place for column, place in source.places.items() if column in OWN] for source in sources]
         names = model_names(*(each[-1 if files else 0] for each in places_of))
     first, second = names
@@ -107,6 +118,19 @@ def compare(
     rows = comparison_text(table, (first, second), level=drawn["confidence_level"], **shown)
     below = printed(quiet(f"{drawn['n_resamples']:,} paired resamples"), colour=shown["colour"])
     deliver(joined(rows, below, by="\n"), *writes)
+
+
+def _check_rows(*models: tuple[str, Table | None]) -> None:
+    """Raise ValueError if the tables of two models name their rows, but not in one order."""
+    (one, first), (other, second) = models
+    if first is None or second is None:
+        return
+    key = order_by_key(Sheet(one, first), Sheet(other, second))
+    if key is not None and (np.diff(key[0]) != 1).any():
+        raise ValueError(
+            f"{other}: expected the rows in the order of {one}, since the references do not name theirs, got another "
+            f"order; {CURE}"
+        )
 
 
 def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> tuple[list[Source], list[Score | None]]:

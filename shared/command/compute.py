@@ -34,7 +34,7 @@ from .files import (
 from .intervals import with_quick_intervals, without_intervals
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
-from .report import answer_of, check_report, writing_report
+from .report import answer_of, check_report, pictures_of, writing_report
 
 _VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
@@ -53,13 +53,14 @@ _VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean somet
 @click.option(
     "--images",
     metavar="FOLDER|FILE",
-    help="The samples' images for --report: a folder, in order of names, or a .txt or FILE:COLUMN of paths.",
+    help="The samples' images for --report, by their names in the rows: a folder, or a .txt or FILE:COLUMN of paths.",
 )
 def compute(
     name: str,
     files: tuple[str, ...],
     options: tuple[str, ...],
     flip: bool,
+    by_position: bool,
     leave_out: bool,
     form: str | None,
     percent: bool,
@@ -73,6 +74,9 @@ def compute(
     """Compute a metric from files: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt.
 
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
+
+    The rows of several files are joined by a column that names them in each, such as id or image, in any order; without
+    one they are matched by position. Either is said.
 
     A FILE without a flag holds tables or arrays, whose columns are recognised by their names and values; a flag then
     names a column in it: openworld-metrics compute ood_bench scores.csv --predictions energy.
@@ -104,7 +108,8 @@ def compute(
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
     with source.named():
-        reading = source.read(name, flip=flip, leave_out=leave_out, **stated(wanted))
+        how = {"flip": flip, "by_position": by_position, "leave_out": leave_out, **stated(wanted)}
+        reading = source.read(name, **how)
         if len(reading.models) > 1:
             raise ValueError(
                 f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "
@@ -125,7 +130,8 @@ def compute(
     if answer is not None and plot is not None:
         writes.append(partial(draw_answer, answer, plot))
     if answer is not None and report is not None:
-        writes.append(writing_report(answer, report, images, source.places, count))
+        pictures = pictures_of(images, count, reading, by_position=by_position)
+        writes.append(writing_report(answer, report, pictures, source.places))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     deliver(results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results), *writes)

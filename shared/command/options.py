@@ -21,8 +21,13 @@ INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of ev
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
 
 
+to_match_by_position = click.option(
+    "--by-position", is_flag=True, help="Match the rows of several files as they stand, not by their names."
+)
+
+
 def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags --option and --flip to a command that takes any metric."""
+    """Add the flags --option, --flip and --by-position to a command that takes any metric."""
     option = click.option(
         "--option",
         "options",
@@ -31,7 +36,7 @@ def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
         help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
     )
     flip = click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
-    return option(flip(command))
+    return option(flip(to_match_by_position(command)))
 
 
 class MetricName(click.Choice):  # type: ignore[type-arg]  # generic since click 8.2

@@ -20,6 +20,7 @@ from ..loading import METRICS
 from ..metric.metric import Metric
 from ..reading.reading import Reading
 from ..written.files import write_file
+from .messages import complain
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:
@@ -48,13 +49,21 @@ def answer_of(
 
 
 def writing_report(
-    answer: Answer, folder: Path, images: str | None, places: Mapping[str, str], count: int
+    answer: Answer, folder: Path, pictures: list[Path], places: Mapping[str, str]
 ) -> Callable[[], object]:
-    """A function that writes the report of an answer, after a check that each of `count` samples has an image."""
-    pictures = [] if images is None else list_images(images, count)
+    """A function that writes the report of an answer; pictures, of each sample, or none."""
     about = ", ".join(f"{column}: {place}" for column, place in places.items())
     lines = [line for line in (answer.question, answer.data, about) if line]
     return partial(_write, answer, folder, pictures, lines)
+
+
+def pictures_of(images: str | None, count: int, reading: Reading, *, by_position: bool) -> list[Path]:
+    """The picture of each of `count` samples, found as a note says; none without --images."""
+    if images is None:
+        return []
+    pictures, note = list_images(images, count, None if by_position else reading.table)
+    complain(f"note: {note}")
+    return pictures
 
 
 def _write(answer: Answer, folder: Path, pictures: list[Path], lines: list[str]) -> None:

@@ -19,8 +19,8 @@ from ..reading.rows.roles import check_sets
 from ..written.results import as_json
 from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
-from .messages import on_terminal, say_scores
-from .options import WaitingCommand
+from .messages import on_terminal, say, say_scores
+from .options import WaitingCommand, to_match_by_position
 from .rules import fit_map_thresholds
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
@@ -62,6 +62,7 @@ compute ood_bench --option threshold=t.json.
 @click.option("--tpr", type=float, help="The share of unknown samples that must exceed it.")
 @click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
 @click.option("--rule", metavar="RULE", help="With --maps: see above.")
+@to_match_by_position
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
 def threshold(save: Path | None, **arguments: Any) -> None:
     """Fit a threshold on validation data; see `_HELP`."""
@@ -104,8 +105,9 @@ def _check(arguments: Mapping[str, Any]) -> None:
 
 def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
     if "predictions" in places:
-        metric, columns = OODBench(), read(OODBench.name, columns=places).columns
-        unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**columns)).sides)
+        metric, reading = OODBench(), read(OODBench.name, columns=places, by_position=arguments["by_position"])
+        say(reading)
+        unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**reading.columns)).sides)
     else:
         sides = {name: read_scores(place, is_unknown=name == "unknown") for name, place in places.items()}
         if "unknown" in sides:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from ..arrays.arrays import Array, State, array_namespace, check_not_sparse, concatenate, on_device, to_numpy
-from ..arrays.checks import MAX_COUNT, as_counts
+from ..arrays.checks import MAX_COUNT, as_counts, check_indices
 from ..arrays.compacting import compact_table, has_equal_rows, has_few_values
 from .groups import ALL, GROUPS, Parts, reduced_by_group
 
@@ -38,6 +38,7 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     for name, column in columns.items():
         if type(column) is not np.ndarray:
             check_not_sparse(column, name)
+    check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
     own = {**columns}

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .tables.files import Streamed, batches, whole
+from .tables.files import Streamed, Table, batches, whole
 
 IMAGES, LABELS, BOXES = "images", "label files", "boxes"
 PREDICTIONS, PREDICTED, OTHERS = "prediction files", "predicted boxes", "other files"
@@ -151,6 +151,7 @@ class Reading:
     archives: keeps the files of archives, which are unpacked, as long as they may be read
     change: what is recognised in columns that are read in batches
     assumed: the column of 0 and 1 in which 1 is taken for unknown, as usual, but nothing in the files says so
+    table: the table that columns of rows were read from, with the names of its rows, if any; None for other data
     """
 
     metric: str
@@ -167,6 +168,7 @@ class Reading:
     archives: Any = None
     change: Callable[[dict[str, Any]], dict[str, Any]] = dict
     assumed: str = ""
+    table: Table | None = None
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options of the metric that do not suit the columns."""

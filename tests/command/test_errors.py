@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import Run, without_position
 
 # a place of predictions of accuracyk, and what is wrong with it
 PLACES = {
@@ -176,6 +176,7 @@ def bad_files(tmp_path: Path) -> None:
 
 def assert_one_line(failed: tuple[int, str, str], pattern: str) -> None:
     code, output, errors = failed
+    errors = without_position(errors)
     assert (code, output) == (2, ""), errors
     assert errors.count("\n") == 1
     assert errors.startswith("openworld-metrics: ")

@@ -18,7 +18,7 @@ import pytest
 from openworld_metrics import OODBench
 from openworld_metrics.reading.rows import inputs
 from openworld_metrics.reading.tables import files as readers
-from tests.conftest import Run
+from tests.conftest import Run, without_position
 
 RESULTS = {"auroc": 0.75, "fpr95tpr": 0.5}
 COMPUTE = ["compute", "ood_bench", "--predictions", "x.npy", "--references", "y.npy"]
@@ -243,4 +243,4 @@ def test_rows_of_more_than_a_megabyte(run: Run, tmp_path: Path) -> None:
     expected = OODBench().compute(predictions=numbers, references=[0, 0, 1, 1])
     for name in ("wide.csv", "header.csv"):
         code, output, errors = run(*COMPUTE[:3], name, *COMPUTE[4:])
-        assert (code, json.loads(output), errors) == (0, expected, "")
+        assert (code, json.loads(output), without_position(errors)) == (0, expected, "")

@@ -12,8 +12,6 @@ import numpy as np
 from ..sides import side_of
 from ..tables.files import Streamed, Table
 
-IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")  # the likeliest first
-SAMPLE_NAMES = ("name", "sample", "sampleid", "id", "path", "key")
 LOOKED_AT = 1_000
 _INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
 _NUMBER = re.compile(r"(\d{1,18})\]?\Z")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,8 @@ from ..reading import as_paths
 from ..reasons import named, some
 from ..sides import side_of_name
 from ..tables.files import STANDARD_INPUT, SUFFIXES, Streamed, Table, check_names, read_table, whole
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, num_dimensions, plain
+from .cells import num_dimensions, plain
+from .joins import Sheet, joined
 from .kinds import Column, Names
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
 from .roles import check_role
@@ -33,51 +35,79 @@ _SETS = "data_set"  # the column of the files that rows come from
 
 
 class Opened(NamedTuple):
-    """The table of an input, its files, sentences on what was recognised, and a question on what was not."""
+    """The table of each input, in which rows are joined.
 
-    table: Table
+    files: of all inputs
+    sentences: what was recognised; notes, how rows were joined; question, what was not recognised
+    """
+
+    tables: Sequence[Table]
     files: Sequence[Path] = ()
     sentences: Sequence[str] = ()
+    notes: Sequence[str] = ()
     question: str = ""
 
 
-def table_of_places(
-    layout: Layout, places: Mapping[str, Any], limits: Limits, *, signed: bool
+def tables_of_places(
+    layout: Layout, places: Mapping[str, Any], limits: Limits, *, signed: bool, by_position: bool = False
 ) -> tuple[Opened, dict[str, list[str]]]:
     """The arrays of the files of places, each read once, and the names of those of each column.
 
-    Parameters: places, by column; signed, whether scores have a sign by other means. Raises ValueError, with the place.
+    Rows of several files are joined in the order of the file of the references, other than samples of several kinds.
+    Parameters: places, by column; signed, whether scores have a sign by other means; by_position, whether rows are
+    taken as they stand. Raises ValueError, with the place.
     """
     split = {name: split_place(os.fspath(place)) for name, place in places.items()}
     wanted: dict[Path, list[str]] = {}
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
-    pooled, read, chosen, sentences = Table({}), dict[Path, tuple[Table, dict[str, str]]](), dict[str, list[str]](), []
+    read = {path: read_table(path, names, limits, streamed=True) for path, names in wanted.items()}
     scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
+    own: dict[str, list[str]] = {}
+    taken: dict[Path, list[str]] = {path: [] for path in read}
+    sentences = []
     for name, (path, picked) in split.items():
-        if path not in read:
-            table = read_table(path, wanted[path], limits, streamed=True)
-            joined = pooled.joined(table, path.stem)
-            read[path] = table, dict(zip(table.arrays, [*joined.arrays][len(pooled.arrays) :]))
-            pooled = joined
-        table, own = read[path]
+        table = read[path]
         with named(places[name]):
             column = by_name[name]
-            names = picked_names(column, table, picked)
+            own[name] = picked_names(column, table, picked)
             if scores is not None and scores.name in (column.name, column.part_of) and not signed:
-                check_direction(names)
-            chosen[name] = [own[one] if one in own else one[0] + own[unsigned(one)] for one in names]
-            sentences += [f"{name} is {names[0]}"] if is_guess(column, table, names, picked) else []
-    return Opened(pooled, [*read], sentences), chosen
+                check_direction(own[name])
+            sentences += [f"{name} is {own[name][0]}"] if is_guess(column, table, own[name], picked) else []
+        if not column.part_of and not isinstance(column, Names):
+            taken[path] += own[name]
+    notes: list[str] = []
+    of_samples = [path for path in read if any(split[name][0] == path and not by_name[name].part_of for name in split)]
+    if not by_position and len(of_samples) > 1:
+        sheets = [Sheet(title, read[path], taken[path]) for title, path in zip(_titles(of_samples), of_samples)]
+        first = split["references"][0] if "references" in split else of_samples[0]
+        tables, notes = joined(sheets, first=of_samples.index(first))
+        read |= dict(zip(of_samples, tables))
+    pooled, called = Table({}), dict[Path, dict[str, str]]()
+    for path, table in read.items():
+        both = pooled.joined(table, path.stem)
+        called[path] = dict(zip(table.arrays, [*both.arrays][len(pooled.arrays) :]))
+        pooled = both
+    chosen = {}
+    for name, names in own.items():
+        new = called[split[name][0]]
+        chosen[name] = [new[one] if one in new else one[0] + new[unsigned(one)] for one in names]
+    return Opened([pooled], [*read], sentences, notes), chosen
 
 
-def read_column(place: str, name: str) -> Any:
-    """The cells of one column as they stand, from its place: FILE or FILE:COLUMN."""
+def _titles(paths: Sequence[Path]) -> list[str]:
+    """The names of files, or of the files and their folders where files have one name."""
+    names = [path.name for path in paths]
+    return [name if names.count(name) == 1 else f"{path.parent.name}/{name}" for path, name in zip(paths, names)]
+
+
+def read_column(place: str, name: str) -> tuple[Any, Sheet]:
+    """The cells of one column as they stand, from its place, FILE or FILE:COLUMN, and the sheet that it is of."""
     path, picked = split_place(place)
     table = read_table(path, picked)
     with named(place):
         names = picked_names(Names(name, required=False), table, picked)
-        return whole(Column(name).part(names[0], table))
+        return whole(Column(name).part(names[0], table)), Sheet(path.name, table, names)
 
 
 def file_of(place: str) -> Path | None:
@@ -154,15 +184,52 @@ def check_direction(names: Sequence[str]) -> None:
             )
 
 
-def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limits) -> Opened:
-    """The arrays of all files of an input: a file, a folder, an archive, several of these, or a data frame."""
+def tables_of_inputs(
+    layout: Layout, inputs: Sequence[Any], archives: Archives, limits: Limits, *, by_position: bool = False
+) -> Opened:
+    """The arrays of all files of each input: a file, a folder, an archive, several of these, or a data frame.
+
+    Rows are joined in the order of the first file. Parameters: by_position, whether they are taken as they stand.
+    """
+    read = [_sheets_of_input(layout, one, archives, limits) for one in inputs]
+    sheets = [sheet for each in read for sheet in each.sheets]
+    question = next((each.question for each in read if each.question), "")
+    notes: list[str] = []
+    if not by_position and not question:  # files of several lengths may be of several kinds of samples
+        tables, notes = joined(sheets)
+        sheets = [sheet._replace(table=table) for sheet, table in zip(sheets, tables)]
+    pooled, start = [], 0
+    for each in read:
+        table = Table({})
+        for sheet, path in zip(sheets[start:], each.paths):
+            table = table.joined(sheet.table, path.stem)
+        pooled.append(table if each.paths else sheets[start].table)
+        start += len(each.sheets)
+    sentences = [sentence for each in read for sentence in each.sentences]
+    return Opened(pooled, [path for each in read for path in each.files], sentences, notes, question)
+
+
+class _Input(NamedTuple):
+    """The tables of an input, with their paths if they lie side by side; the others as of `Opened`."""
+
+    sheets: Sequence[Sheet]
+    paths: Sequence[Path] = ()
+    files: Sequence[Path] = ()
+    sentences: Sequence[str] = ()
+    question: str = ""
+
+
+def _sheets_of_input(layout: Layout, files: Any, archives: Archives, limits: Limits) -> _Input:
     if isinstance(files, Table):
-        return Opened(files)
+        return _Input([Sheet("the table", files)])
     if hasattr(files, "columns") and hasattr(files, "iloc"):
         names = [str(name).strip() for name in files.columns]
         with named("table"):
             check_names(names, limits)
-        return Opened(Table({name: np.asarray(files[column]) for name, column in zip(names, files.columns)}))
+        arrays = {name: np.asarray(files[column]) for name, column in zip(names, files.columns)}
+        index = str(files.index.name or "").strip()
+        words = {} if index in arrays or files.index.nlevels > 1 else {index: partial(np.asarray, files.index)}
+        return _Input([Sheet("the data frame", Table(arrays, words))])
     paths: list[Path] = []
     for place in as_paths(files):
         path = archives.folder(place) if place.suffix.lower() == ".zip" else place
@@ -171,24 +238,10 @@ def table_of_input(layout: Layout, files: Any, archives: Archives, limits: Limit
     by_path = {path: read_table(path, limits=limits) for path in paths}
     sides, question = _sides(layout, by_path)
     if sides:
-        return Opened(*_stacked(layout, by_path, sides))
-    pooled = Table({})
-    for path, table in by_path.items():
-        pooled = pooled.joined(table, path.stem)
-    _check_order(pooled)
-    return Opened(pooled, paths, question=question)
-
-
-def _check_order(table: Table) -> None:
-    """Raise ValueError for two files that name their rows, but not in one order: columns are joined row by row."""
-    first: dict[str, Any] = {}
-    for name, array in table.arrays.items():
-        column = name.rpartition(": ")[2]
-        if plain(column) not in (*IMAGE_NAMES, *SAMPLE_NAMES) or num_dimensions(array) != 1:
-            continue
-        other = first.setdefault(column, array)
-        if len(other) == len(array) and sorted(map(str, other)) == sorted(map(str, array)) and (other != array).any():
-            raise ValueError(f"{name}: expected the rows of all files in one order, got another; sort them by {column}")
+        table, stacked, sentences = _stacked(layout, by_path, sides)
+        return _Input([Sheet(paths[0].name, table)], (), stacked, sentences)
+    sheets = [Sheet(title, table) for title, table in zip(_titles([*by_path]), by_path.values())]
+    return _Input(sheets, paths=[*by_path], files=paths, question=question)
 
 
 def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:

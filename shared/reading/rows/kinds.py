@@ -14,7 +14,7 @@ from ...arrays.arrays import widen
 from ...arrays.checks import as_numbers as checked_numbers
 from ..places import unsigned
 from ..reasons import named
-from ..tables.files import Streamed, Table, side_by_side
+from ..tables.files import Lines, Streamed, Table, side_by_side
 from .cells import (
     are_blank,
     are_numbers,
@@ -136,16 +136,16 @@ class Column:
             cells = table.words[name]().tolist()
             first = next((i for i, cell in enumerate(cells) if "." in str(cell) and number_of(cell) is not None), None)
             if first is not None:
-                place = place_of(table.lines.get(name), first)
+                place = table.lines.get(name, Lines()).place(first)
                 raise ValueError(
                     f"{name}, {place}: expected decimal commas, as in the rest of the file, got {cells[first]!r}; take "
                     "points out of thousands, or write commas for them"
                 )
 
-    def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[int | None], read_as: str) -> Any:
+    def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[Lines | None], read_as: str) -> Any:
         """The column made of arrays, after their cells are checked; `read_as` is one of READ_AS."""
-        for name, part, line in zip(names, parts, lines):
-            wrong = self.wrong(name, part, line)
+        for name, part, own in zip(names, parts, lines):
+            wrong = self.wrong(name, part, own)
             if wrong:
                 advice = "Fill it in" if wrong.endswith(_EMPTY) else "Fix it"
                 are_all = bool(self.unreadable(part).all())
@@ -153,19 +153,21 @@ class Column:
         parts = [self.cleaned(part) if self.is_checked and _is_of_cells(part) else part for part in parts]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
-    def wrong(self, name: str, value: Any, line: int | None) -> str:
+    def wrong(self, name: str, value: Any, lines: Lines | None) -> str:
         """The error of the first unreadable cell, with its line or row and the number of others; "" for none.
 
-        Parameters: name, the column in the file; line, the line of its first value, None for data without lines.
+        Parameters: name, the column in the file; lines, the places of its rows there, None for rows counted from 1.
         """
-        cells = self.unreadable(value)
-        if not cells.any():
+        rows = np.flatnonzero(self.unreadable(value))
+        if not len(rows):
             return ""
-        first, count = int(np.argmax(cells)), int(np.count_nonzero(cells))
+        lines = lines or Lines()
+        first, count = min(rows.tolist(), key=lines.in_file), len(rows)
+        place = lines.place(first)
         others = f" and {count - 1:,} more" if count > 1 else ""
         cell = value[first]
         said = _EMPTY if is_blank(cell) else f"{str(cell)[:60]!r} {self.complaint(value)}"
-        return f"{unsigned(name)}, {place_of(line, first)}{others}: {said}"
+        return f"{unsigned(name)}, {place}{others}: {said}"
 
     def unreadable(self, value: Any) -> np.ndarray:
         """Whether each cell is empty, or is not the number or label that is expected, (N,) booleans.
@@ -191,11 +193,6 @@ class Column:
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """A column of text as values, once its unreadable cells are gone; integers, which may be ids, stay integers."""
         return as_numbers(array)
-
-
-def place_of(line: int | None, row: int) -> str:
-    """The line of a row, counted from 0, where the first has a line; else the row, counted from 1."""
-    return f"row {row + 1}" if line is None else f"line {line + row}"
 
 
 def only(names: list[str]) -> list[str]:
@@ -307,7 +304,7 @@ class Classes(Column):
         """Whether all are matrices."""
         return {*names} <= _matrices(table) | {*runs(table)}
 
-    def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[int | None], read_as: str) -> Any:
+    def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[Lines | None], read_as: str) -> Any:
         """The columns side by side: floats if they are scores, as `read_as` or their names say, integers if class ids.
 
         If neither says it, whole numbers of an integer type are class ids.

@@ -153,6 +153,9 @@ def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> 
             guesses[predictions] = [*classes]
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
             guesses[column.name] = column.named([*tables[0].arrays], alike=False)
+    if guesses[predictions] and isinstance(layout.columns[0], Scores):  # under one header in several files: models
+        header = guesses[predictions][0].rpartition(": ")[2]
+        guesses[predictions] = [name for name in _free(tables[0], {}) if name.rpartition(": ")[2] == header]
     if not classes and not _has_parts(layout, guesses):
         guesses |= _classes_by_name(layout, tables[0], {**guesses, **chosen})
     return guesses

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..places import unsigned
 from ..sides import Place, side_of, side_of_column, side_of_name
-from ..tables.files import Table, whole
+from ..tables.files import Lines, Table, whole
 from .cells import are_blank, are_numbers, are_words, as_numbers, num_dimensions, plain
-from .kinds import place_of
 
 _LABELS = ("labels", "label", "references", "truth", "groundtruth", "gt", "target", "openlabels")
 _SETS = ("set", "group", "groups", "dataset", "oodset", "subset", "split", "source")
@@ -31,7 +30,7 @@ def check_role(table: Table, used: Sequence[str], is_unknown: bool) -> None:
         sides = _sides(name.rpartition(": ")[2].strip(), np.asarray(whole(array)), has_classes)
         other = sides == float(not is_unknown)
         if other.any():
-            first = place_of(table.lines.get(name), int(np.argmax(other)))
+            first = table.lines.get(name, Lines()).place(int(np.argmax(other)))
             number = f"{np.count_nonzero(other):,} of {len(other):,}"
             file = f"{table.files[name]}: " if name in table.files else ""
             raise ValueError(

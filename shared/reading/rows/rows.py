@@ -18,9 +18,10 @@ from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
-from ..tables.files import Streamed, Table, batches
-from .cells import IMAGE_NAMES, SAMPLE_NAMES, are_blank, num_dimensions, plain
-from .inputs import table_of_input, table_of_places
+from ..tables.files import Lines, Streamed, Table, batches
+from .cells import are_blank, num_dimensions, plain
+from .inputs import tables_of_inputs, tables_of_places
+from .joins import names_rows
 from .kinds import READ_AS, Column, Images, meant_by
 from .labels import Labels
 from .metrics import (
@@ -49,13 +50,13 @@ class Unread:
 
     rows: (n,) their indices, from 0; size: the number of rows in the table
     wrong: a sentence for each column with such cells
-    line: the line of the table's first row in its file, None for data without lines
+    lines: the places of the table's rows in its file
     """
 
     rows: np.ndarray
     size: int
     wrong: Sequence[str]
-    line: int | None
+    lines: Lines
 
     @property
     def question(self) -> str:
@@ -66,8 +67,7 @@ class Unread:
     @property
     def places(self) -> list[str]:
         """The lines, or the rows, in words."""
-        word, first = ("row", 1) if self.line is None else ("line", self.line)
-        return [f"{word} {row + first:,}" for row in self.rows.tolist()]
+        return [*map(self.lines.place, sorted(self.rows.tolist(), key=self.lines.in_file))]
 
     @property
     def note(self) -> str:
@@ -82,7 +82,7 @@ class Rows:
     tables: the table of each input, without rows that are left out
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `kinds.READ_AS`
-    sentences: what was recognised on the way; question, what was not
+    sentences: what was recognised on the way; question, what was not; notes, on how rows were joined
     archives, files: of the inputs
     are_all: whether columns that are missing are an error; else the metric says what it lacks
     unread: rows that cannot be read; leaves_out, whether they are left out
@@ -96,6 +96,7 @@ class Rows:
     read_as: str
     sentences: Sequence[str]
     question: str
+    notes: Sequence[str]
     archives: Archives
     files: Sequence[str]
     are_all: bool
@@ -143,12 +144,13 @@ class Rows:
             self.metric,
             models,
             guesses=[*guesses, *said_of],
-            notes=[*self._directions(), *([] if self.unread is None else [self.unread.note])],
+            notes=[*self.notes, *self._directions(), *([] if self.unread is None else [self.unread.note])],
             census=self._census(),
             samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
             archives=self.archives,
             change=change,
             assumed=self._assumed(),
+            table=self.tables[0],
         )
 
     def _assumed(self) -> str:
@@ -199,7 +201,7 @@ class Rows:
         if by_row is not None:
             rows = {name: by_row == name for name in dict.fromkeys(by_row.tolist())}
         several: dict[str, MadeOf] = {"": self.made_of}
-        for column in self.layout.columns:
+        for column in columns_in_use(self.layout, self.made_of):
             names = self.made_of[column.name]
             if len(names) > 1 and column.is_several(names, table_of(column, names, self.tables)):
                 several = {name: {**self.made_of, column.name: [name]} for name in names}
@@ -286,7 +288,7 @@ def sample_names(table: Table, made_of: MadeOf) -> list[Any]:
         for name, array in table.arrays.items()
         if name not in used and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "OUT"
     }
-    by_name = (array for name, array in texts.items() if plain(name) in (*IMAGE_NAMES, *SAMPLE_NAMES))
+    by_name = (array for name, array in texts.items() if names_rows(name))
     distinct = (array for array in texts.values() if len({*array.tolist()}) == len(array))
     chosen = next(chain(by_name, distinct), None)
     return [] if chosen is None else list(chosen.tolist())
@@ -319,7 +321,7 @@ def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
         if cells.any()
     }
     by_file = [f"{table.files[name]}: {text}" if name in table.files else text for name, text in sentences.items()]
-    return Unread(rows, sizes.pop(), by_file, table.lines.get(next(iter(sentences))))
+    return Unread(rows, sizes.pop(), by_file, table.lines.get(next(iter(sentences)), Lines()))
 
 
 def _without(table: Table, out: Unread) -> Table:
@@ -346,6 +348,7 @@ def rows_of(
     leave_out: bool = False,
     flip: bool = False,
     stated: bool = False,
+    by_position: bool = False,
     limits: Limits = COMMANDS,
 ) -> Rows:
     """The tables of a metric's inputs, and what its columns are made of.
@@ -356,9 +359,11 @@ def rows_of(
     them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
     with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
     their name has a sign; stated, whether in_value and out_value say what the values of labels mean, so that the names
-    of their columns do not.
+    of their columns do not; by_position, whether rows of several files are taken as they stand, rather than joined by a
+    column that names them (see `joins`).
 
-    Raises ValueError for an unknown column, for files that cannot be read, and for names that no array has.
+    Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
+    names that no array has.
     """
     layout, archives = LAYOUTS[metric], Archives(limits)
     if len(inputs) > layout.inputs:
@@ -370,12 +375,11 @@ def rows_of(
     if read_as not in READ_AS:
         raise ValueError(f"read_as: expected one of {', '.join(READ_AS)}, got {read_as!r}")
     if inputs:
-        read = [table_of_input(layout, one, archives, limits) for one in inputs]
+        read = tables_of_inputs(layout, inputs, archives, limits, by_position=by_position)
         chosen = {name: [] if not own else [own] if isinstance(own, str) else [*own] for name, own in columns.items()}
     else:
-        opened, chosen = table_of_places(layout, columns, limits, signed=flip)
-        read = [opened]
-    tables = [each.table for each in read] + [Table({})] * (layout.inputs - len(read))
+        read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
+    tables = [*read.tables, *[Table({})] * (layout.inputs - len(read.tables))]
     predictions, settled = layout.columns[0].name, {**(wishes or {}), **chosen}
     if not {*settled.get(predictions, ())} <= {*layout.columns[0].offer(tables[0])}:
         del settled[predictions]
@@ -383,7 +387,7 @@ def rows_of(
     if inputs:
         guesses = guessed_by_name(layout, tables, settled)
         if layout.of_logits:  # after the names of classes, among which these scores have none
-            tables[0] = with_scores_of_logits(tables[0], guesses[predictions])
+            tables[0] = with_scores_of_logits(tables[0], guesses[predictions] if layout.has_classes else ())
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
@@ -408,10 +412,11 @@ def rows_of(
         guesses,
         made_of,
         read_as,
-        sentences=[sentence for each in read for sentence in each.sentences],
-        question=next((each.question for each in read if each.question), ""),
+        sentences=read.sentences,
+        question=read.question,
+        notes=read.notes,
         archives=archives,
-        files=[str(path) for each in read for path in each.files],
+        files=[*map(str, read.files)],
         are_all=bool(inputs),
     )
     out = None if rows.missing or layout.inputs > 1 else _unread(layout, tables[0], made_of)

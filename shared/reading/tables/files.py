@@ -10,7 +10,7 @@ import re
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain, count as counting
@@ -86,12 +86,36 @@ _LONGEST_LINE = 1_000_000  # bytes of a line of names that is looked at
 _FRACTION = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
+class Lines(NamedTuple):
+    """The places of rows in their file.
+
+    first: the line of the first row in the file; None for a file without lines, whose rows are counted from 1
+    order: (N,) the row in the file of each row; None if they are in its order
+    """
+
+    first: int | None = None
+    order: np.ndarray | None = None
+
+    def in_file(self, row: int) -> int:
+        """The row in the file of a row."""
+        return row if self.order is None else int(self.order[row])
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the file, in words.
+
+        >>> Lines(2).place(0), Lines().place(1_000), Lines(order=np.asarray([1, 0])).place(0)
+        ('line 2', 'row 1001', 'row 2')
+        """
+        own = self.in_file(row)
+        return f"row {own + 1}" if self.first is None else f"line {own + self.first}"
+
+
 class Table(NamedTuple):
     """Named arrays.
 
     arrays: (N,), (N, K) or (N, H, W) arrays, lists of arrays, or `Streamed` columns, by name
     words: by the name of a column, a function that reads its cells as names, as they stand in the file
-    lines: the line of a column's first value in its file
+    lines: the places of a column's rows in its file, where it has lines or another order
     files: the file of a column
     decimals: the decimal mark of a column's file, where it is no point
     alone: whether it is one array without a name, which is called like its file
@@ -99,7 +123,7 @@ class Table(NamedTuple):
 
     arrays: dict[str, Any]
     words: Mapping[str, Callable[[], Any]] = {}
-    lines: Mapping[str, int] = {}
+    lines: Mapping[str, Lines] = {}
     files: Mapping[str, str] = {}
     decimals: Mapping[str, str] = {}
     alone: bool = False
@@ -111,7 +135,8 @@ class Table(NamedTuple):
             names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
             called[name] = next(free for free in names if free not in self.arrays)
         arrays, words, lines, files, decimals = (
-            {**own, **{called[name]: value for name, value in other.items()}} for own, other in zip(self[:5], more[:5])
+            {**own, **{called.get(name, name): value for name, value in other.items()}}
+            for own, other in zip(self[:5], more[:5])
         )
         return Table(arrays, words, lines, files, decimals)
 
@@ -125,7 +150,10 @@ class Table(NamedTuple):
 
 
 class Streamed:
-    """A column of a Parquet file, or what is made of several, read in batches as it is iterated over."""
+    """A column of a Parquet file, or what is made of several, read in batches as it is iterated over.
+
+    In an order other than the file's, (N,) of its rows, all batches are read before the first.
+    """
 
     def __init__(
         self,
@@ -135,13 +163,30 @@ class Streamed:
         build: Callable[[list[Any]], Any] = lambda arrays: arrays[0],
         *,
         ids: bool = False,
+        order: np.ndarray | None = None,
     ) -> None:
-        self.path, self.names, self.num_rows, self.build, self.ids = path, names, num_rows, build, ids
+        self.path, self.names, self.num_rows, self.build, self.ids, self.order = (
+            path,
+            names,
+            num_rows,
+            build,
+            ids,
+            order,
+        )
 
     def __len__(self) -> int:
         return self.num_rows
 
     def __iter__(self) -> Iterator[Any]:
+        if self.order is None:
+            yield from self._batches()
+            return
+        rows = _all_of(self._batches())
+        for start in range(0, len(self.order), BATCH):
+            own = self.order[start : start + BATCH]
+            yield rows[own] if isinstance(rows, np.ndarray) else [rows[row] for row in own.tolist()]
+
+    def _batches(self) -> Iterator[Any]:
         from .arrow import read_batches
 
         first = 0
@@ -153,14 +198,26 @@ class Streamed:
 
     def mapped(self, change: Callable[[Any], Any]) -> Streamed:
         """The column with a function applied to each batch."""
-        return Streamed(self.path, self.names, self.num_rows, lambda arrays: change(self.build(arrays)), ids=self.ids)
+        return self._with(lambda arrays: change(self.build(arrays)), self.order)
+
+    def in_order(self, order: np.ndarray) -> Streamed:
+        """The column with its rows in another order."""
+        return self._with(self.build, order if self.order is None else self.order[order])
+
+    def _with(self, build: Callable[[list[Any]], Any], order: np.ndarray | None) -> Streamed:
+        return Streamed(self.path, self.names, self.num_rows, build, ids=self.ids, order=order)
 
     def whole(self) -> Any:
         """All rows."""
-        parts = [*self]
-        if parts and isinstance(parts[0], list):  # of rows of different lengths, such as boxes
-            return [row for part in parts for row in part]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return _all_of(self)
+
+
+def _all_of(batches: Iterable[Any]) -> Any:
+    """The rows of all batches."""
+    parts = [*batches]
+    if parts and isinstance(parts[0], list):  # of rows of different lengths, such as boxes
+        return [row for part in parts for row in part]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any]) -> Streamed:
@@ -175,7 +232,8 @@ def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any])
             start += width
         return build(parts)
 
-    return Streamed(columns[0].path, names, len(columns[0]), of_all, ids=columns[0].ids)
+    first = columns[0]
+    return Streamed(first.path, names, len(first), of_all, ids=first.ids, order=first.order)
 
 
 def whole(column: Any) -> Any:
@@ -278,7 +336,7 @@ def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
     if csv.headless and not names:
         parts = [*arrays.values()]
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
-    lines = {} if csv.first_line is None else dict.fromkeys(arrays, csv.first_line)
+    lines = {} if csv.first_line is None else dict.fromkeys(arrays, Lines(csv.first_line))
     return Table(arrays, words, lines, decimals={} if csv.decimal == "." else dict.fromkeys(arrays, csv.decimal))
 
 

@@ -27,6 +27,7 @@ from openworld_metrics.faces.report.pictures import list_images
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.groups import GROUPS
 from openworld_metrics.reading.reading import Reading
+from openworld_metrics.reading.tables.files import Table
 from openworld_metrics.written.results import read_results
 from tests import cases
 from tests.conftest import Run
@@ -171,11 +172,12 @@ def test_cards_say_what_a_number_means() -> None:
 def test_images_of_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     expected = paths(Path())
-    assert sorted(list_images("images", 6)) == sorted(expected)
+    assert sorted(list_images("images", 6)[0]) == sorted(expected)
     Path("list.txt").write_text("\n".join(map(str, expected)) + "\n")
-    assert list_images("list.txt", 6) == expected
+    note = "images of list.txt are matched with rows in the order of the list, since no column names them"
+    assert list_images("list.txt", 6) == (expected, note)
     Path("images/list.csv").write_text("n,path\n" + "\n".join(f"{i},{i}.png" for i in range(3)))
-    assert list_images("images/list.csv:path", 3) == [Path("images") / f"{i}.png" for i in range(3)]
+    assert list_images("images/list.csv:path", 3)[0] == [Path("images") / f"{i}.png" for i in range(3)]
     with pytest.raises(ValueError, match=r"^list.txt: expected an image for each of 7 samples, got 6 images$"):
         list_images("list.txt", 7)
     with pytest.raises(ValueError, match=r"^images/list.csv:n: expected paths of images, got 0$"):
@@ -184,9 +186,43 @@ def test_images_of_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         list_images("none.txt", 3)
 
 
+def test_images_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image that a row names, in any order of the files, or its path in a table that a key joins."""
+    monkeypatch.chdir(tmp_path)
+    names = ["<b>/5.png", "3", "images/<b>/1.jpg", "0&.png", "3.png", "4"]
+    expected = [Path("images") / (f"<b>/{i}.png" if i else "0&.png") for i in (5, 3, 1, 0, 3, 4)]
+    rows = Table({"score": np.arange(6) / 8, "image": np.asarray(names)})
+    assert list_images("images", 6, rows) == (expected, "images are found by image")
+    assert list_images("images", 6)[0] == [*sorted(Path("images").rglob("*.png"))]
+    Path("list.txt").write_text("\n".join(f"images/<b>/{i}.png" for i in (4, 1, 5, 3)) + "\nimages/0&.png\n")
+    assert list_images("list.txt", 6, rows) == (expected, "images are found by image")
+    ids = np.asarray([30, 10, 20])
+    Path("images.csv").write_text("id,path\n10,a.png\n20,b.png\n30,c.png\n")
+    by_id = [Path("c.png"), Path("a.png"), Path("b.png")]
+    assert list_images("images.csv:path", 3, Table({"id": ids})) == (by_id, "rows joined by id, to find their images")
+    assert list_images("images.csv:path", 3, Table({"score": ids / 8}))[0] == [Path(f"{name}.png") for name in "abc"]
+    for table, message in (
+        (
+            Table({"id": ids + 1}),
+            r"images.csv: expected in id the 3 names of id in the rows, got no 31",
+        ),
+        (
+            Table({"name": np.asarray(["a", "b", "x"])}),
+            r"an image for each name in name, got none of 'x' \(2 of 3 rows",
+        ),
+        (Table({"name": np.asarray(["u", "v", "x"])}), r"got none of 'u' \(0 of 3 rows have one\); by_position=True"),
+        (Table({"word": np.asarray(["a", "b", "x"])}), r"got none of 'x'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            list_images("images.csv:path", 3, table)
+    other = Table({"word": np.asarray(["u", "v", "w"])})
+    assert "order of the list, since no column names them" in list_images("images.csv:path", 3, other)[1]
+
+
 def test_the_command(run: Run, tmp_path: Path) -> None:
     code, output, errors = run(*OPENAUC, "--report", "r", "--images", "images", "--save", "saved.json")
-    assert (code, errors) == (0, "")
+    note = "images of images are matched with rows in the order of their names, since no column names them"
+    assert (code, errors) == (0, f"openworld-metrics: note: {note}\n")
     assert [sample for sample, _ in shown(Path("r/index.html").read_text("utf-8"))] == [1, 2, 0, 4, 5, 3]
     assert run(*OPENAUC, "--save", "plain.json")[1] == output  # a report changes no result
     assert Path("plain.json").read_bytes() == Path("saved.json").read_bytes()
@@ -281,7 +317,8 @@ def test_what_the_command_refuses(run: Run, tmp_path: Path) -> None:
         assert (code, output, errors.count("\n")) == (2, "", 1)
         assert reason in errors
     code, _, errors = run(*OOD, "--report", "r", "--images", "broken.txt")
-    assert (code, "s.json: " in errors, errors.count("\n")) == (2, True, 1)
+    assert (code, "openworld-metrics: s.json: " in errors, errors.count("\n")) == (2, True, 2)
+    assert "note: images of broken.txt are matched with rows in the order of the list" in errors
     assert not Path("r/index.html").exists()
 
 
