@@ -21,6 +21,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -515,6 +516,24 @@ def check_lengths(expected: str = "expected columns", /, **columns: Array | None
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"{expected} of one length, got {came}")
+
+
+def check_indices(**columns: Any) -> None:
+    """Raise ValueError for two pandas columns whose indices hold the same labels in another order."""
+    first: tuple[str, Any] | None = None
+    for name, column in columns.items():
+        index = column.index if type(column) is not np.ndarray and hasattr(column, "iloc") else None
+        if index is None:
+            continue
+        if first is None:
+            first = name, index
+        elif len(index) == len(first[1]) and not index.equals(first[1]):
+            labels, others = (Counter(each.tolist()) for each in (index, first[1]))
+            if labels == others:
+                raise ValueError(
+                    f"{name}: expected its index in the order of that of {first[0]}, got the same labels in another "
+                    f"order; .loc[{first[0]}.index] reorders it, reset_index(drop=True) takes it by position"
+                )
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -1231,6 +1250,7 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     for name, column in columns.items():
         if type(column) is not np.ndarray:
             check_not_sparse(column, name)
+    check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
     own = {**columns}
