@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .public import *  # noqa: F403
+
+    __version__: str
 else:
     # public names of 0.1, which leave in 0.3
     _MOVED = {
@@ -51,6 +53,8 @@ else:
         """A public name, or a module: imported now, so that a command can be stopped quietly before NumPy is there."""
         from importlib import import_module
 
+        if name == "__version__":
+            return import_module(".metric.signature", __name__).VERSION
         if name == "__all__" or not name.startswith("_"):
             public = import_module(".public", __name__)
             if hasattr(public, name):
@@ -73,4 +77,4 @@ else:
     def __dir__() -> list[str]:
         from importlib import import_module
 
-        return sorted({*globals(), *import_module(".public", __name__).__all__})
+        return sorted({*globals(), "__version__", *import_module(".public", __name__).__all__})

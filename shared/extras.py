@@ -1,10 +1,12 @@
-"""Errors that say what to install where an optional library is missing."""
+"""Errors that say which extra brings an optional library that is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 
+PACKAGE = "openworld-metrics"
 # import name → name on PyPI, where they differ
 DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -19,12 +21,20 @@ DISTRIBUTIONS = {
 def extra(name: str = "") -> Iterator[None]:
     """Around imports of libraries that may be missing: an ImportError that says how to get them.
 
-    name: the extra of this package that brings them, if one does
+    name: the extra of this package that brings all of them, if one does. Where the package is installed, pip adds what
+    an extra brings without asking an index for the package; where only a file of it is, such as a kernel, it is no help
     """
     try:
         yield
     except ModuleNotFoundError as error:
         library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
+        missing = DISTRIBUTIONS.get(library, library)
+        wanted = f'"{PACKAGE}[{name}]"' if name and _is_installed() else missing
+        raise ImportError(f"expected {missing} to be installed, got none: pip install {wanted}") from error
+
+
+def _is_installed() -> bool:
+    try:
+        return bool(version(PACKAGE))
+    except PackageNotFoundError:
+        return False

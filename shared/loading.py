@@ -9,6 +9,7 @@ from typing import Any
 from .anomaly.anomaly_suite import AnomalySuite
 from .classification.topk import AUTKC, AccuracyK
 from .detection.openset_detection import OpenSetDetection
+from .extras import extra
 from .metric.metric import Metric
 from .ood.ood_bench import OODBench
 from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
@@ -42,7 +43,8 @@ def load(name: str, **options: Any) -> Any:
     >>> load("openauc", tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
     """
-    import evaluate
+    with extra("evaluate"):
+        import evaluate
 
     with _one_at_a_time:  # evaluate clears importlib's caches, and of two threads that do so at once one fails
         return evaluate.load(str(script(name).parent), module_type="metric", **options)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays.arrays import Array, array_namespace, concatenate, row_blocks, widen
+from .arrays.arrays import Array, array_namespace, concatenate, device_of, row_blocks, widen
 from .arrays.checks import as_fraction, as_int, as_matrix, as_real, check_no_nan
 
 _SMALLEST, _LARGEST = 1e-30, 1e30  # of options, in float32, too, in which 1e-50 would be 0
@@ -189,7 +189,7 @@ def _check(z: Array, m: Array, first: int) -> None:
 def _others(z: Array, m: Array, temperature: float = 1.0) -> Array:
     """exp((z − m) / T) of all classes but the first largest, which gets 0 for its 1."""
     xp = array_namespace(z)
-    classes = xp.arange(z.shape[1], device=z.device)
+    classes = xp.arange(z.shape[1], device=device_of(z))
     largest = classes[None, :] == xp.argmax(z, axis=1)[:, None]
     return xp.where(largest, xp.zeros_like(z), xp.exp((z - m) / temperature))
 

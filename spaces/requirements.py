@@ -53,7 +53,7 @@ def version_bounds(root: Path) -> dict[str, str]:
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    lists = config["options"]["install_requires"], extras["sklearn"], extras["spaces"]
+    lists = config["options"]["install_requires"], extras["evaluate"], extras["sklearn"], extras["spaces"]
     lines = filter(None, "\n".join(lists).split("\n"))
     return {re.split(r"[<>=!~ ;\[]", line, maxsplit=1)[0]: line for line in lines}
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, device_of, on_device, to_numpy, trapezoid_area
 from ..arrays.checks import as_fractions, as_labels, as_scores
 from ..arrays.sorting import indices, sorted_with
 from ..arrays.threads import in_threads, runs_of_work, threads_for, worth_compiling
@@ -81,7 +81,7 @@ class Steps(NamedTuple):
     def of_pixels(self, order: Array) -> Array:
         """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
         xp = array_namespace(order)
-        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
+        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=device_of(order))
         steps = xp.empty_like(order)
         steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
         return steps
@@ -223,7 +223,7 @@ def sampled_areas(
 def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
     inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
+    area = trapezoid_area(y[inside], x[inside])
     if inside.all() or x[inside][-1] == limit:
         return area
     at = int(np.count_nonzero(inside))

@@ -17,6 +17,7 @@ from ..arrays.arrays import (
     MAX_EXACT,
     Array,
     array_namespace,
+    device_of,
     equal,
     is_floating,
     is_narrow,
@@ -264,7 +265,7 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
             f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
         )
     xp = array_namespace(masks)
-    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=device_of(masks))
     if ignore_value is not None:
         masks, voids = without_void(masks, ignore_value)
         void = void if voids is None else xp.any(voids, axis=0)
@@ -277,7 +278,7 @@ def _numbered(masks: Array, name: str) -> Array:
     shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
     if shared:
         raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
-    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=device_of(masks))
     return xp.sum(masks * numbers[:, None, None], axis=0)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, concatenate, on_device, to_numpy, widen
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, concatenate, device_of, on_device, to_numpy, widen
 from ..arrays.checks import integer_column, score_column
 from ..arrays.sorting import split
 from ..arrays.threads import in_threads, parts_of, threads_for, worth_compiling
@@ -90,7 +90,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
     # each fills the places of maps of its own
     dtype = xp.result_type(*{each.dtype for each in maps})
-    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=device_of(maps[0]))
     ends, bits = [0, *np.cumsum(num_normal).tolist()], f"uint{8 * normal.itemsize}"  # numba takes no float16
 
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
@@ -214,7 +214,7 @@ def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndar
     new = np.flatnonzero(np.diff(roots[order], prepend=-1))
     lengths = lengths[order]
     shifts = first[order] - np.cumsum(lengths) + lengths
-    pixels = xp.arange(total, device=places.device) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
+    pixels = xp.arange(total, device=device_of(places)) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
     return pixels, np.add.reduceat(lengths, new), maps[order[new]]
 
 

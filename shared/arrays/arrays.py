@@ -18,12 +18,24 @@ from typing import Any
 
 import numpy as np
 
-_FLOOR = (2, 1)
-if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
-    raise ImportError(
-        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
-        f"{np.__version__}: pip install -U numpy"
-    )
+from ..extras import extra
+
+_VERSION = tuple(map(int, np.__version__.split(".")[:2]))
+if _VERSION < (1, 26):
+    raise ImportError(f"expected NumPy 1.26 or newer, got {np.__version__}: pip install -U numpy")
+
+
+def _numpy_namespace() -> Any:
+    """NumPy itself from 2.1 on, the first with all functions of the array API; below, as array-api-compat wraps it."""
+    if _VERSION >= (2, 1):
+        return np
+    with extra():
+        import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+NUMPY = _numpy_namespace()
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
@@ -49,7 +61,7 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now.
+    """The array API namespace of the arrays: NumPy's, otherwise array-api-compat's, which is imported only now.
 
     NumPy departs from the standard in two ways that tests do not reveal: by default its argsort is unstable and its
     unique_values are unsorted. So `stable` is always passed, and distinct values come from `distinct_values`.
@@ -59,14 +71,11 @@ def array_namespace(*arrays: Array) -> Any:
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                try:
+                with extra():
                     import array_api_compat
-                except ModuleNotFoundError as error:
-                    name = "array-api-compat"
-                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
-    return np
+    return NUMPY
 
 
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
@@ -75,6 +84,15 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
     return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
+
+
+def trapezoid_area(y: np.ndarray, x: np.ndarray) -> float:
+    """The area Σ (xᵢ₊₁ − xᵢ)·(yᵢ + yᵢ₊₁)/2 under a curve, in float64, as NumPy 2 has it by the name `trapezoid`.
+
+    >>> trapezoid_area(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]))
+    0.75
+    """
+    return float((np.diff(x) * (y[1:] + y[:-1]) / 2.0).sum())
 
 
 def as_array(x: Any, name: str) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, concatenate, distinct_values, is_floating
+from .arrays import Array, array_namespace, concatenate, device_of, distinct_values, is_floating
 
 _EQUAL = 8  # rows of a sample
 _KEY_BITS = 62  # of a key
@@ -155,7 +155,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         values = xp.nonzero(total)[0]
         return values, total[values]
     if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=device_of(keys))
     else:
         order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, extremes
+from .arrays import NUMPY, Array, array_namespace, device_of, extremes
 from .threads import worth_compiling
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
@@ -24,10 +24,10 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    if xp is np:
+    if xp is NUMPY:
         return np.true_divide(count, total, dtype=np.float64)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=count.device)
+        total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 

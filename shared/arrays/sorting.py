@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, widen
+from .arrays import Array, array_namespace, device_of, widen
 from .threads import compiled, in_threads, parts_of, threads_for, worth_compiling
 
 _BINS = 14  # bits of the highest digit, at most
@@ -159,7 +159,7 @@ def indices(scores: Array) -> Array:
     number = scores.shape[0]
     if isinstance(scores, np.ndarray) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
+    return array_namespace(scores).arange(number, device=device_of(scores))
 
 
 class Sorted(NamedTuple):

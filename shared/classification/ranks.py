@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays.arrays import (
     MAX_EXACT,
+    NUMPY,
     Array,
     array_namespace,
     as_array,
@@ -144,7 +145,7 @@ def _block_ranks(scores: Array, labels: Array, start: int, loop: Callable[..., i
 
 def _count_in_rows(xp: Any, flags: Array) -> Array:
     """How many booleans of each row are set, (N,) int32."""
-    if xp is np:
+    if xp is NUMPY:
         return xp.astype(xp.count_nonzero(flags, axis=1), xp.int32)
     # torch makes an integer of each boolean before it counts; a byte holds the sum of 255 of them
     parts = (flags[:, start : start + 255].view(xp.uint8) for start in range(0, max(1, flags.shape[1]), 255))

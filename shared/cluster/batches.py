@@ -12,7 +12,6 @@ from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 from ..metric.states import COUNTS
 from ..reading.reasons import named
-from ..reading.tables.arrow import column_of
 
 
 def reduce_batches(
@@ -93,7 +92,11 @@ def _column(batch: Any, name: str, *, ids: bool) -> Any:
         if lacking is not None:
             raise ValueError(f"expected a column {name} in every row, got none in row {lacking}")
         return [row[name] for row in batch]
-    return column_of(batch, name, ids=ids) if _is_arrow(batch) else batch[name]
+    if not _is_arrow(batch):
+        return batch[name]
+    from ..reading.tables.arrow import column_of  # which imports pyarrow: other batches do without
+
+    return column_of(batch, name, ids=ids)
 
 
 def _is_arrow(batch: Any) -> bool:

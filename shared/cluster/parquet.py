@@ -18,17 +18,20 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..extras import extra
 from ..loading import metric_class
 from ..reading.reasons import named
-from .reducing import Partial, reduce_row_group
-from .row_groups import RowGroup, list_row_groups
+
+if TYPE_CHECKING:
+    from .reducing import Partial
+    from .row_groups import RowGroup
 
 FEW_BYTES = 1 << 26  # unpacked; one process reads them in a second, in which others would not have started
-Reduce = Callable[[RowGroup], Partial]
+Reduce = Callable[[Any], "Partial"]  # of a row group
 
 
 def compute_parquet(
@@ -58,6 +61,12 @@ def compute_parquet(
     Returns the results of the metric's `compute`. Raises its errors, with the file and the number of the row group,
     counted from 0; also ValueError if a file is damaged or lacks a column, or a worker lacks memory.
     """
+    with extra("distributed"):
+        for library in ("dask", "pyarrow.parquet"):
+            import_module(library)
+    from .reducing import reduce_row_group
+    from .row_groups import list_row_groups
+
     metric = metric_class(name)(**options)
     # of loaded_options, in which those that came as iterators are lists
     columns, groups = list_row_groups(source, columns, metric)
@@ -71,9 +80,9 @@ def compute_parquet(
 
 def _reduced(reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
     """The states of row groups, in order: by a cluster, by processes, or by this one, as `dask.config` may say."""
-    with extra("distributed"):
-        import dask
-        import dask.multiprocessing
+    import dask
+    import dask.multiprocessing
+
     scheduler = dask.base.get_scheduler()
     client = getattr(scheduler, "__self__", None)  # the scheduler of a cluster is a method of its client
     if hasattr(client, "scheduler_info"):

@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from ..faces.plot import check_picture
+from ..faces.terminal import check_layout
 from ..reading.rows.inputs import file_of
 from ..written.files import check_file, write_file
 from ..written.results import as_json
-from .messages import on_terminal, show
+from .messages import complain, on_terminal, show
 
 PRINTED = ("text", "json")
 
@@ -87,9 +88,19 @@ def printing(*forms: str, default: str = "by the terminal") -> Callable[[Callabl
 def form_of(form: str | None, percent: bool) -> str:
     """The form of the output: as chosen, else text on a terminal or with --percent, else JSON.
 
-    Raises UsageError for percent in JSON.
+    On a terminal without rich it is JSON, too, and a note names the extra that brings rich. Raises UsageError for
+    percent in JSON, ImportError for text that is asked for without rich.
     """
+    by_the_terminal = form is None and not percent
     form = form or ("text" if percent or on_terminal() else "json")
+    if form == "text":
+        try:
+            check_layout()
+        except ImportError as error:
+            if not by_the_terminal:
+                raise
+            complain(f"note: results are printed as JSON: {error}")
+            form = "json"
     if percent and form == "json":
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     return form

@@ -76,8 +76,8 @@ def ood(
     **intervals: Any,
 ) -> None:
     """Compare each of several OOD sets with the known samples; see `_HELP`."""
-    for_reading = on_terminal() and form is None
-    form = form_of(form, percent)
+    chosen, form = form, form_of(form, percent)
+    for_reading = on_terminal() and chosen is None and form == "text"
     options = read_options(OODBench, (), intervals)
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
+from ..arrays.arrays import MAX_EXACT, as_array, check_not_sparse, is_torch_array, to_numpy, widen, without_arrow
 from ..arrays.box_objects import box_dict
 from ..arrays.checks import (
     as_flags,
@@ -247,6 +247,7 @@ def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
+    check_not_sparse(image, f"{name}[{i}]")
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
     if {*keys} - image.keys():

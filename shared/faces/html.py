@@ -48,7 +48,7 @@ _LETTER, _LINE, _NARROW, _WIDE = 6.8, 17, 340, 640  # pixels: a letter, a line, 
 
 @cache
 def _templates() -> Any:
-    with extra():
+    with extra("cli"):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     environment = Environment(
         loader=FileSystemLoader([_HERE / "templates", _HERE / "report/templates", _HERE / "page/templates"]),

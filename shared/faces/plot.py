@@ -10,9 +10,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..answers.answer import NO_DIFFERENCE, Answer, Curves, Decisions, Figure, Histogram, Series
+from ..arrays.arrays import trapezoid_area
 from ..extras import extra
 from ..metric.numbers import with_arrow
 from ..written.files import write_file
@@ -121,7 +120,7 @@ def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | P
         raise ValueError("curves: expected at least one, got none")
     check_picture(Path(path))
     series = [
-        Series(f"{name}: {np.trapezoid(curve['ccr'], curve['fpr']):.3f}", f"d{place}", curve["fpr"], curve["ccr"])
+        Series(f"{name}: {trapezoid_area(curve['ccr'], curve['fpr']):.3f}", f"d{place}", curve["fpr"], curve["ccr"])
         for place, (name, curve) in enumerate(curves.items(), 1)
     ]
     names = ("unknown samples accepted (FPR)", "known samples accepted with the right class (CCR)")

@@ -13,11 +13,13 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from textwrap import fill
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..answers.answer import NO_DIFFERENCE, Difference, Number
+from ..extras import extra
 from ..metric.numbers import arrow, interval_text, number_text, signed_text, with_arrow
 from ..metric.results import Count, Rate, Summary
 from ..written.results import direction_of
@@ -56,6 +58,19 @@ def printable(text: str) -> str:
     return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def check_layout() -> None:
+    """Raise ImportError, which names the extra that brings it, if rich is not installed."""
+    _rich()
+
+
+@cache
+def _rich() -> Any:
+    """The parts of rich that lay out text; imported on first use, since JSON needs none."""
+    with extra("files"):
+        from rich import cells, console, table, text
+    return SimpleNamespace(Console=console.Console, Table=table.Table, Text=text.Text, cell_len=cells.cell_len)
+
+
 def strong(text: str) -> Text:
     """A text in bold: what counts in a row, such as a number beside its interval."""
     return _styled(text, "bold")
@@ -67,9 +82,7 @@ def quiet(text: str) -> Text:
 
 
 def _styled(text: str, style: str = "") -> Text:
-    from rich.text import Text
-
-    return Text(printable(text), style)
+    return _rich().Text(printable(text), style)
 
 
 def printed(text: Cell, *, colour: bool = False) -> str:
@@ -97,9 +110,7 @@ def aligned(
     key         value
     auroc  0.5 [0, 1]
     """
-    from rich.table import Table
-
-    table, last = Table.grid(padding=(0, 2, 0, 0)), len(rows[0]) - 1
+    table, last = _rich().Table.grid(padding=(0, 2, 0, 0)), len(rows[0]) - 1
     for i in range(len(rows[0])):
         table.add_column(justify="left" if i in left else "right", no_wrap=not width or i < last)
     for row in rows:
@@ -110,19 +121,15 @@ def aligned(
 
 
 def _cell(cell: Cell) -> Text:
-    from rich.text import Text
-
     parts = cell if isinstance(cell, tuple) else (cell,)
-    return Text.assemble(*(_styled(part) if isinstance(part, str) else part for part in parts))
+    return _rich().Text.assemble(*(_styled(part) if isinstance(part, str) else part for part in parts))
 
 
 def _rendered(content: Any, colour: bool, width: int = 0) -> str:
-    from rich.console import Console
-
     text = io.StringIO()
     wide_enough = width or 1 << 20  # nothing is wrapped or cut
     system: Any = "standard" if colour else None
-    Console(
+    _rich().Console(
         file=text, width=wide_enough, color_system=system, force_terminal=colour, legacy_windows=False, highlight=False
     ).print(content, soft_wrap=True)
     lines = re.sub(r" +(\x1b\[0m)?(?= *$)", r"\1", text.getvalue().rstrip("\n"), flags=re.MULTILINE)
@@ -136,9 +143,7 @@ def text_width(text: str) -> int:
     >>> text_width("knn"), text_width("数据集\nknn")
     (3, 6)
     """
-    from rich.cells import cell_len
-
-    return max(map(cell_len, text.split("\n")))
+    return max(map(_rich().cell_len, text.split("\n")))
 
 
 def joined(*parts: str, by: str = "\n\n") -> str:

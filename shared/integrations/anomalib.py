@@ -17,8 +17,9 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..extras import extra
 from .torchmetrics import TorchMetric, as_torchmetrics
 
-with extra():
+with extra("torchmetrics"):
     import torchmetrics
+with extra():
     from anomalib.metrics import AnomalibMetric
 
 FIELDS = (

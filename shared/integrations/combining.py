@@ -12,10 +12,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import evaluate
-
+from ..extras import extra
 from ..loading import METRICS, load
 from ..metric.states import COUNTS
+
+with extra("evaluate"):
+    import evaluate
 
 
 class Combined(evaluate.CombinedEvaluations):

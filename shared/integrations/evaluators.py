@@ -16,9 +16,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from evaluate.evaluator import Evaluator, ImageClassificationEvaluator, TextClassificationEvaluator
 
+from ..extras import extra
 from ..scores import score_function
+
+with extra("evaluate"):
+    from evaluate.evaluator import Evaluator, ImageClassificationEvaluator, TextClassificationEvaluator
+with extra("transformers"):
+    import transformers
 
 
 class _ScoreRows(Evaluator):
@@ -33,8 +38,6 @@ class _ScoreRows(Evaluator):
         self, model_or_pipeline: Any, tokenizer: Any = None, feature_extractor: Any = None, device: int | None = None
     ) -> Any:
         """Build a pipeline from a model object or name; a pipeline is returned unchanged."""
-        import transformers
-
         pipe = model_or_pipeline
         if pipe is None or isinstance(pipe, (str, transformers.PreTrainedModel)):
             parts = {"tokenizer": tokenizer, self.processor: feature_extractor}

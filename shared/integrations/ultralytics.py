@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..detection.openset_detection import OpenSetDetection
+from ..extras import extra
 from ..faces.summaries import save_results
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
 from ..reading.boxes.reading import read_references
@@ -92,12 +93,10 @@ def load_model(path: str | Path) -> Any:
     Raises ImportError, which names the licence, if ultralytics is not installed; ValueError if there is no such model.
     """
     try:
-        from ultralytics import YOLO
+        with extra("ultralytics"):
+            from ultralytics import YOLO
     except ImportError as error:
-        raise ImportError(
-            "a model by its path needs ultralytics, which is optional: pip install ultralytics, or, in a checkout of"
-            " openworld-metrics, pip install '.[ultralytics]'; note that its licence is AGPL-3.0"
-        ) from error
+        raise ImportError(f"{error}; note that the licence of ultralytics is AGPL-3.0") from error
     try:
         return YOLO(str(path))
     except FileNotFoundError as error:

@@ -175,6 +175,10 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
+# names that completion offers
+_OF_EVALUATE = ("citation", "description", "features", "homepage", "info", "inputs_description", "license")
+
+
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
 
@@ -189,6 +193,10 @@ class Evaluated(Metric):
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
             """Leave arguments to the constructor: some are evaluate's."""
             return object.__new__(cls)
+
+    def __dir__(self) -> list[str]:
+        """As of the metric, with what evaluate says about one."""
+        return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError.

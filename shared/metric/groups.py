@@ -229,4 +229,4 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
         return [column[i] for i in rows.tolist()]
     if device_of(column) is None:
         return column[rows]
-    return column[array_namespace(column).asarray(rows, device=column.device)]
+    return column[array_namespace(column).asarray(rows, device=device_of(column))]

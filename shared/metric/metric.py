@@ -3,8 +3,8 @@
     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
     Prepared ── rates(counts) ──→ results
 
-All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, rest
-on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
+All verbs (compute, add_batch, add, state, merge, reset, len, a call), and intervals, comparisons, groups and processes,
+rest on `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 
 Equal rows of a table of a state may be one row with a count: the results are identical to those of the rows repeated.
 So where rows take few values, they are counted whenever their number has doubled, and memory stops growing.
@@ -45,7 +45,17 @@ from .states import (
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+# what completion offers, besides the options; other names without an underscore are for the package
+SHOWN = frozenset(
+    {
+        *("add", "add_batch", "update", "compute", "summary", "reset", "state", "merge"),
+        *("name", "columns", "required", "options", "loaded_options", "signature"),
+    }
+)
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+_USUAL = ("predictions", "references", "open_scores")  # columns; the first two are in the singular for one sample
 
 
 class _Options:
@@ -196,7 +206,24 @@ class Metric:
     def _core(self) -> type[Metric]:
         return type(self)
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+    def __dir__(self) -> list[str]:
+        """The public names, with the options, and those that begin with an underscore."""
+        names = super().__dir__()
+        return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
+
+    def __call__(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Compute the results of the columns passed here alone: of one batch, in this process.
+
+        Batches that were added before are not used, and stay; this one is not added. Options are those of `compute`.
+        """
+        self._check_keywords("", positional)
+        return self.with_options({}).compute(predictions=predictions, references=references, **kwargs)
+
+    def compute(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any.
 
         Options passed here override the options set at load, for this call. The batches are dropped once the results
@@ -204,12 +231,14 @@ class Metric:
         returns the results, and the others return None; it raises TimeoutError if one does not report within `timeout`
         seconds. Errors of process 0 are raised only there, and it keeps the batches.
         """
+        self._check_keywords(".compute", positional)
         computed, _ = self._computed(predictions, references, kwargs)
         results: Any = computed and computed.as_dict()
         return results
 
-    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
+    def summary(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
         """As `compute`, but return a `Summary`: its results know their direction, error, threshold and interval."""
+        self._check_keywords(".summary", positional)
         computed, metric = self._computed(predictions, references, kwargs)
         signed_one: Any = computed and computed._replace(
             **signed(metric, metric.loaded_options, overlapping=computed.overlapping)
@@ -255,8 +284,20 @@ class Metric:
         with self._lock:
             return results_and_replicates(self, self._states(self._batches), name)
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+    def _check_keywords(self, verb: str, positional: tuple[Any, ...], suffix: str = "s") -> None:
+        """Raise TypeError for columns by position, whose order differs between libraries."""
+        if positional:
+            columns = [name for name in _USUAL if name in self.columns]
+            call = ", ".join(
+                f"{name.removesuffix('s') + suffix if name in _USUAL[:2] else name}=..." for name in columns
+            )
+            raise TypeError(
+                f"expected columns by keyword, as in {self.name}{verb}({call}), got {len(positional)} by position"
+            )
+
+    def add_batch(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
+        self._check_keywords(".add_batch", positional)
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -264,8 +305,14 @@ class Metric:
         # the caller may reuse its buffers
         self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+    def update(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch, as `add_batch` does, under the name that torchmetrics, torcheval and pytorch-ood have for it."""
+        self._check_keywords(".update", positional)
+        self.add_batch(predictions=predictions, references=references, **kwargs)
+
+    def add(self, *positional: Any, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
+        self._check_keywords(".add", positional, suffix="")
         sample = {"predictions": prediction, "references": reference, **kwargs}
         there = {name: value for name, value in sample.items() if value is not None}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})

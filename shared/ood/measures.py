@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import to_numpy
+from ..arrays.arrays import to_numpy, trapezoid_area
 from ..arrays.checks import did_you_mean, plain_value
+from ..extras import extra
 from ..ranking.counts import Side
 from ..ranking.curves import AUPR, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER
 from ..ranking.operating_points import RATES, best_point, parse_area, parse_point, rate_above
@@ -226,12 +227,8 @@ def _is_function(metric: Any, name: str) -> bool:
 
 def _sklearn_measure(metric: Any, name: str) -> Measure:
     """A metric of scikit-learn, of the scores or of the decisions at a threshold, which is then required."""
-    try:
+    with extra("sklearn"):
         import sklearn.metrics
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"metrics: {name!r} is scikit-learn's, which is not installed: pip install scikit-learn"
-        ) from error
 
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
@@ -303,7 +300,7 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
 def _sampled_measure(name: str) -> Measure:
     """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
     if name == "auroc":
-        return Measure(lambda sides: -float(np.trapezoid(1.0 - sides.sampled[0], sides.sampled[1])), True)
+        return Measure(lambda sides: -trapezoid_area(1.0 - sides.sampled[0], sides.sampled[1]), True)
     point = parse_point(name)
     if point is None:  # detect_acc
         return Measure(lambda sides: float(np.max(sides.sampled[4])), True)

@@ -17,6 +17,7 @@ from ..arrays.arrays import (
     array_namespace,
     as_array,
     concatenate,
+    device_of,
     equal,
     extremes,
     is_floating,
@@ -138,7 +139,7 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
     xp = array_namespace(*sides)
     other = next(label for label in range(3) if label not in options)  # for the side that has the rest
     labels = [
-        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=device_of(side))
         for side, value in zip(sides, (options.inside, options.out))
     ]
     return scores, _narrow(xp.concat(labels))

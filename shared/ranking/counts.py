@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, device_of, on_one_device, to_numpy, widen
+from ..arrays.arrays import NUMPY, Array, array_namespace, device_of, on_one_device, to_numpy, widen
 from ..arrays.checks import MAX_COUNT, as_scores, by_keyword, check_no_nan
 from ..arrays.exact import weighted_sum
 from ..arrays.sorting import first_of_each, indices, sorted_by_kind, sorted_copy, sorted_with
@@ -78,13 +78,13 @@ class Side:
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=device_of(self.before))
         return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
 
     def below_score(self, score: float) -> int:
         """How many samples score lower."""
         xp = array_namespace(self.scores)
-        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=device_of(self.scores))
         # rounded down to a float32, it is lower than the score itself
         rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
         return rows if self.before is None else int(self.before[rows])
@@ -127,7 +127,7 @@ def sides_of_kinds(
     """
     xp = array_namespace(scores)
     scores = widen(scores) if counts is None else scores
-    if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
+    if counts is None and xp is NUMPY and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
     sides = []
@@ -136,7 +136,7 @@ def sides_of_kinds(
             here = kinds == kind
             sides.append(as_side(scores[here], counts[here], bits=bits))
         return sides
-    if xp is np:
+    if xp is NUMPY:
         for kind in range(number):
             sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
         return sides
@@ -255,7 +255,7 @@ def runs(
     num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
     if length is None:
-        length = _RUN if xp is np else _DEVICE_RUN
+        length = _RUN if xp is NUMPY else _DEVICE_RUN
     merge = worth_compiling(merge_counts, rows + num_others, scores, others)
     begin, stop = within or (0, rows)
     higher, done = 0, 0  # negatives above the first threshold, and positives
@@ -277,7 +277,7 @@ def runs(
                 start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
                 first = xp.flip(xp.nonzero(first_of_each(scores[start:stop]))[0] + start)
             else:
-                first = xp.arange(stop - 1, start - 1, -1, device=scores.device)
+                first = xp.arange(stop - 1, start - 1, -1, device=device_of(scores))
             thresholds, stop = scores[first], start
             upto = xp.searchsorted(others, thresholds, side="right")
             below = xp.searchsorted(others, thresholds, side="left")

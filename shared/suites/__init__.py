@@ -5,7 +5,7 @@
 
     results = evaluate_anomaly_folder("maps", "mvtec_ad", integration_limits=[0.3, 0.05])
 
-Boxes need the extra `detection` (Pillow, PyYAML), anomaly maps the extra `anomaly` (Pillow, tifffile).
+Boxes of YOLO need the extra `detection` (Pillow, PyYAML), anomaly maps the extra `anomaly` (Pillow, tifffile).
 """
 
 from .anomaly import evaluate_anomaly_folder

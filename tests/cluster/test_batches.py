@@ -206,9 +206,13 @@ def test_columns_of_the_same_names_and_rows_that_are_counted() -> None:
 
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, function, name in (("ray", ray_aggregate, "ray"), ("apache_beam", beam_combine, "apache-beam")):
+    for module, function, name, extra in (
+        ("ray", ray_aggregate, "ray", "ray"),
+        ("apache_beam", beam_combine, "apache-beam", "beam"),
+    ):
         monkeypatch.setitem(__import__("sys").modules, module, None)
-        with pytest.raises(ImportError, match=f"expected {name} to be installed, got none: pip install {name}"):
+        wanted = rf'^expected {name} to be installed, got none: pip install "openworld-metrics\[{extra}\]"$'
+        with pytest.raises(ImportError, match=wanted):
             function("ood_bench")
 
 

@@ -82,6 +82,5 @@ def test_without_gradio(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gradio", None)
     result = CliRunner().invoke(cli, ["serve"])
     assert str(result.exception) == (
-        "expected gradio to be installed, got none: pip install gradio, "
-        "or, in a checkout of openworld-metrics, pip install '.[spaces]'"
+        'expected gradio to be installed, got none: pip install "openworld-metrics[spaces]"'
     )

@@ -16,7 +16,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import Metric
 from openworld_metrics.loading import metric_class, script
-from openworld_metrics.metric.metric import SIBLING_COLUMNS
+from openworld_metrics.metric.metric import SHOWN, SIBLING_COLUMNS
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.splitting import batches, length
@@ -74,6 +74,52 @@ def test_reset(name: str, load: Load) -> None:
     with pytest.raises(ValueError, match="expected at least one sample, got none"):
         metric.compute()
     assert fill(metric, columns).compute() == expected
+
+
+@every_metric
+@pytest.mark.parametrize("form", ["class", "evaluate"])
+def test_update_is_add_batch_and_a_call_computes_one_batch(name: str, form: str, load: Load) -> None:
+    """A call neither uses nor drops the batches added before, nor adds its own."""
+    columns, options = cases.draw(name, 401)
+    expected = metric_class(name)(**options).compute(**columns)
+    added = metric_class(name)(**options)
+    for _ in range(2):
+        added.add_batch(**columns)
+    metric = metric_class(name)(**options) if form == "class" else load(name, **options)
+    assert metric(**columns) == expected
+    for _ in range(2):
+        metric.update(**columns)
+    number = len(metric)
+    assert metric(**columns) == metric(**columns, **options) == expected
+    with pytest.raises((TypeError, ValueError)):
+        metric(references=None)
+    assert number == len(metric) == len(added) > 0
+    assert metric.compute() == added.compute()
+
+
+@every_metric
+def test_columns_by_position_are_refused_by_name(name: str, load: Load) -> None:
+    for metric in (metric_class(name)(), load(name)):
+        for verb in (metric, metric.compute, metric.add_batch, metric.update, metric.add):
+            called = "" if verb is metric else f".{verb.__name__}"
+            first = "prediction" if called == ".add" else "predictions"
+            message = rf"^expected columns by keyword, as in {name}{called}\({first}=\.\.\., .*\), got 2 by position$"
+            with pytest.raises(TypeError, match=message):
+                verb([0.5], [1])
+        assert len(metric) == 0
+
+
+@every_metric
+def test_what_completion_offers(name: str, load: Load) -> None:
+    """The verbs, the options, and of evaluate's metrics what evaluate documents; each exists and has a docstring."""
+    core, bound = metric_class(name)(), load(name)
+    shown = {each for each in dir(core) if not each.startswith("_")}
+    assert shown == {*SHOWN, *core.options}
+    more = {each for each in dir(bound) if not each.startswith("_")} - shown  # a folder's kernel has no summary
+    assert more == {"citation", "description", "features", "homepage", "info", "inputs_description", "license"}
+    assert [each for each in (shown - {"summary"}) | more if not hasattr(bound, each)] == []
+    assert all(callable(getattr(core, verb)) and getattr(core, verb).__doc__ for verb in ("compute", "update", "add"))
+    assert "__call__" in dir(core)
 
 
 @every_metric

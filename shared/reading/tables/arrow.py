@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from ...extras import extra
 from ..reasons import named
+
+with extra("files"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 

@@ -11,13 +11,16 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 
 from ...arrays.arrays import reads_as_number
+from ...extras import extra
 from ..places import unsigned
 from .arrow import ids_of
+
+with extra("files"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv
 
 HINT = "put a line of names above"
 _COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from ...arrays.checks import check_lengths
+from ...extras import extra
 from ..limits import COMMANDS, Limits
 from ..objects import by_column, parse_json, parse_json_lines, read_torch_file
 from ..places import unsigned
@@ -358,7 +359,8 @@ def _array_of(column: Any) -> Any:
 
 
 def _streamed(path: Path) -> Table:
-    from pyarrow.parquet import read_metadata
+    with extra("files"):
+        from pyarrow.parquet import read_metadata
 
     footer = read_metadata(path)
     names = footer.schema.to_arrow_schema().names
