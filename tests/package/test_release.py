@@ -62,7 +62,7 @@ def test_the_workflow_calls_the_makefile() -> None:
     runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     called = {word for run in runs if run.startswith("make ") for word in re.findall(r" ([a-z][a-z-]*)(?= |$)", run)}
     assert called | matrix == {
-        *("lint", "lint-workflows", "docs", "dist"),
+        *("lint", "lint-workflows", "docs", "check-dist"),
         *("test", "test-core", "test-integrations", "test-lowest", "test-without-torch"),
     }
     assert (called | matrix) - {"docs"} <= targets
@@ -103,7 +103,7 @@ def test_what_needs_evaluate() -> None:
 
 
 def test_nobody_is_told_to_install_a_package_that_is_not_there() -> None:
-    """openworld-metrics is not on PyPI, where another project may take the name; once it is there, extras.py names it."""
+    """openworld-metrics is not on PyPI, where another project may take the name; extras.py names it if it is there."""
     git = ["git", "grep", "-nEI", "pip install (-[^ ]+ )*[\"']?openworld", "--", ":!tests"]
     assert subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""
 
