@@ -222,7 +222,7 @@ def outcome(door: Callable[[], object]) -> str:
 
 def main(folder: str, hidden: str = "", names: str = "") -> None:
     """Try all doors, or those named, and print their outcomes."""
-    sys.meta_path[:] = [Hidden(hidden.split(","), [*sys.meta_path])]  # type: ignore[list-item]
+    sys.meta_path[:] = [Hidden(hidden.split(","), [*sys.meta_path])]
     os.chdir(folder)
     wanted = names.split(",") if names else [name for name in DOORS if name not in SLOW]
     print(json.dumps({name: outcome(DOORS[name]) for name in wanted}))

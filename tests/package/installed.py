@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib.metadata import distributions, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def main(*extras: str) -> None:
     home, here = Path(sys.prefix).resolve(), Path(om.__file__).resolve()
     check(here.is_relative_to(home), f"expected the package in {home}, got {here}")
     check(om.__version__ == version("openworld-metrics"), om.__version__)
-    columns = {"predictions": SCORES, "references": UNKNOWN}
+    columns: dict[str, Any] = {"predictions": SCORES, "references": UNKNOWN}
     check(om.OODBench(metrics="auroc").compute(**columns) == {"auroc": 0.75}, "core")
     sure = om.OODBench(metrics="auroc", confidence_level=0.9, n_resamples=20).compute(**columns)
     check(sure.keys() == {"auroc", "auroc_low", "auroc_high"}, f"intervals: {sure}")
