@@ -86,12 +86,13 @@ def distinct_values(x: Array) -> Array:
     return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
 
 
-def trapezoid_area(y: np.ndarray, x: np.ndarray) -> float:
+def trapezoid_area(y: Any, x: Any) -> float:
     """The area Σ (xᵢ₊₁ − xᵢ)·(yᵢ + yᵢ₊₁)/2 under a curve, in float64, as NumPy 2 has it by the name `trapezoid`.
 
     >>> trapezoid_area(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]))
     0.75
     """
+    y = np.asarray(y)
     return float((np.diff(x) * (y[1:] + y[:-1]) / 2.0).sum())
 
 

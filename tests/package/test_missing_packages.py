@@ -120,19 +120,19 @@ def make_files(folder: Path) -> None:
     for name in ("photographs", "maps", "tiff", "masks", "masks_npy", "images", "labels", "predicted"):
         (folder / name).mkdir()
     grey = np.arange(64, dtype=np.uint8).reshape(8, 8) * 3
-    for name in range(20):
-        Image.fromarray(grey).save(folder / "photographs" / f"{name}.png")
-    (folder / "images.txt").write_text("\n".join(f"photographs/{name}.png" for name in range(20)))
-    for name in range(4):
-        scores_of_pixels = grey / 255 + name / 100
-        np.save(folder / "maps" / f"{name}.npy", scores_of_pixels)
-        tifffile.imwrite(folder / "tiff" / f"{name}.tiff", scores_of_pixels.astype(np.float32), compression="zlib")
-        mask = (grey > 150) * np.uint8(255 * (name % 2))
-        Image.fromarray(mask).save(folder / "masks" / f"{name}.png")
-        np.save(folder / "masks_npy" / f"{name}.npy", mask)
-        Image.fromarray(grey).save(folder / "images" / f"{name}.jpg")
-        (folder / "labels" / f"{name}.txt").write_text("0 0.5 0.5 0.2 0.2\n1 0.2 0.2 0.1 0.1\n")
-        (folder / "predicted" / f"{name}.txt").write_text("0 0.5 0.5 0.2 0.2 0.9\n1 0.2 0.2 0.1 0.1 0.8\n")
+    for number in range(20):
+        Image.fromarray(grey).save(folder / "photographs" / f"{number}.png")
+    (folder / "images.txt").write_text("\n".join(f"photographs/{number}.png" for number in range(20)))
+    for number in range(4):
+        scores_of_pixels = grey / 255 + number / 100
+        np.save(folder / "maps" / f"{number}.npy", scores_of_pixels)
+        tifffile.imwrite(folder / "tiff" / f"{number}.tiff", scores_of_pixels.astype(np.float32), compression="zlib")
+        mask = (grey > 150) * np.uint8(255 * (number % 2))
+        Image.fromarray(mask).save(folder / "masks" / f"{number}.png")
+        np.save(folder / "masks_npy" / f"{number}.npy", mask)
+        Image.fromarray(grey).save(folder / "images" / f"{number}.jpg")
+        (folder / "labels" / f"{number}.txt").write_text("0 0.5 0.5 0.2 0.2\n1 0.2 0.2 0.1 0.1\n")
+        (folder / "predicted" / f"{number}.txt").write_text("0 0.5 0.5 0.2 0.2 0.9\n1 0.2 0.2 0.1 0.1 0.8\n")
     (folder / "data.yaml").write_text("path: .\nval: images\nnames: [known, unknown]\n")
     boxes = [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 4, 4], "score": 0.9}]
     objects = [

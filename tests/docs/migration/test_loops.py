@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -24,6 +25,10 @@ RNG = np.random.default_rng(0)
 LOGITS, LABELS = torch.from_numpy(RNG.normal(size=(60, 4))), torch.from_numpy(RNG.integers(-1, 4, 60))
 LOADER = [(LOGITS[start : start + 16], LABELS[start : start + 16]) for start in range(0, 60, 16)]
 MEASURES = ["auroc", "fpr95tpr", "aupr_in", "aupr_out"]
+
+
+def _max_softmax(logits: Any) -> Any:
+    return -torch.softmax(logits, dim=1).max(dim=1).values
 
 
 def run(text: str, **names: Any) -> list[Any]:
@@ -51,13 +56,11 @@ def test_openood() -> None:
 
 def test_pytorch_ood() -> None:
     """With its detector and its own metric, which has the same AUROC and FPR95TPR."""
-    detector = lambda logits: -torch.softmax(logits, dim=1).max(dim=1).values  # noqa: E731
     theirs: Any = None
+    detector: Any = _max_softmax
     if find_spec("pytorch_ood"):
-        from pytorch_ood.detector import MaxSoftmax
-        from pytorch_ood.utils import OODMetrics
-
-        detector, theirs = MaxSoftmax(torch.nn.Identity()), OODMetrics()
+        detector = import_module("pytorch_ood.detector").MaxSoftmax(torch.nn.Identity())
+        theirs = import_module("pytorch_ood.metrics").OODMetrics()
         for x, y in LOADER:
             theirs.update(detector(x), y)
     (results,) = run(PYTORCH_OOD, detector=detector, loader=LOADER)
