@@ -29,6 +29,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
@@ -40,15 +41,58 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+# Errors that say which extra brings an optional library that is missing.
+
+PACKAGE = "openworld-metrics"
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "apache_beam": "apache-beam",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        missing = DISTRIBUTIONS.get(library, library)
+        wanted = f'"{PACKAGE}[{name}]"' if name and _is_installed() else missing
+        raise ImportError(f"expected {missing} to be installed, got none: pip install {wanted}") from error
+
+
+def _is_installed() -> bool:
+    try:
+        return bool(version(PACKAGE))
+    except PackageNotFoundError:
+        return False
+
+
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
-_FLOOR = (2, 1)
-if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
-    raise ImportError(
-        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
-        f"{np.__version__}: pip install -U numpy"
-    )
+_VERSION = tuple(map(int, np.__version__.split(".")[:2]))
+if _VERSION < (1, 26):
+    raise ImportError(f"expected NumPy 1.26 or newer, got {np.__version__}: pip install -U numpy")
+
+
+def _numpy_namespace() -> Any:
+    """NumPy itself from 2.1 on, the first with all functions of the array API; below, as array-api-compat wraps it."""
+    if _VERSION >= (2, 1):
+        return np
+    with extra():
+        import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+NUMPY = _numpy_namespace()
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
@@ -67,20 +111,17 @@ def is_torch_array(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now."""
+    """The array API namespace of the arrays: NumPy's, otherwise array-api-compat's, which is imported only now."""
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                try:
+                with extra():
                     import array_api_compat
-                except ModuleNotFoundError as error:
-                    name = "array-api-compat"
-                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
-    return np
+    return NUMPY
 
 
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
@@ -89,6 +130,12 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
     return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
+
+
+def trapezoid_area(y: Any, x: Any) -> float:
+    """The area Σ (xᵢ₊₁ − xᵢ)·(yᵢ + yᵢ₊₁)/2 under a curve, in float64, as NumPy 2 has it by the name `trapezoid`."""
+    y = np.asarray(y)
+    return float((np.diff(x) * (y[1:] + y[:-1]) / 2.0).sum())
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -753,7 +800,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
         return [column[i] for i in rows.tolist()]
     if device_of(column) is None:
         return column[rows]
-    return column[array_namespace(column).asarray(rows, device=column.device)]
+    return column[array_namespace(column).asarray(rows, device=device_of(column))]
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -886,7 +933,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         values = xp.nonzero(total)[0]
         return values, total[values]
     if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=device_of(keys))
     else:
         order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
@@ -1824,7 +1871,17 @@ def differ(first: Any, second: Any) -> bool:
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+# what completion offers, besides the options; other names without an underscore are for the package
+SHOWN = frozenset(
+    {
+        *("add", "add_batch", "update", "compute", "summary", "reset", "state", "merge"),
+        *("name", "columns", "required", "options", "loaded_options", "signature"),
+    }
+)
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+_USUAL = ("predictions", "references", "open_scores")  # columns; the first two are in the singular for one sample
 
 
 class _Options:
@@ -1946,8 +2003,23 @@ class Metric:
     def _core(self) -> type[Metric]:
         return type(self)
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+    def __dir__(self) -> list[str]:
+        """The public names, with the options, and those that begin with an underscore."""
+        names = super().__dir__()
+        return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
+
+    def __call__(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Compute the results of the columns passed here alone: of one batch, in this process."""
+        self._check_keywords("", positional)
+        return self.with_options({}).compute(predictions=predictions, references=references, **kwargs)
+
+    def compute(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
+        self._check_keywords(".compute", positional)
         computed, _ = self._computed(predictions, references, kwargs)
         results: Any = computed and computed.as_dict()
         return results
@@ -1971,8 +2043,20 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+    def _check_keywords(self, verb: str, positional: tuple[Any, ...], suffix: str = "s") -> None:
+        """Raise TypeError for columns by position, whose order differs between libraries."""
+        if positional:
+            columns = [name for name in _USUAL if name in self.columns]
+            call = ", ".join(
+                f"{name.removesuffix('s') + suffix if name in _USUAL[:2] else name}=..." for name in columns
+            )
+            raise TypeError(
+                f"expected columns by keyword, as in {self.name}{verb}({call}), got {len(positional)} by position"
+            )
+
+    def add_batch(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
+        self._check_keywords(".add_batch", positional)
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1980,8 +2064,14 @@ class Metric:
         # the caller may reuse its buffers
         self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+    def update(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch, as `add_batch` does, under the name that torchmetrics, torcheval and pytorch-ood have for it."""
+        self._check_keywords(".update", positional)
+        self.add_batch(predictions=predictions, references=references, **kwargs)
+
+    def add(self, *positional: Any, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
+        self._check_keywords(".add", positional, suffix="")
         sample = {"predictions": prediction, "references": reference, **kwargs}
         there = {name: value for name, value in sample.items() if value is not None}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
@@ -2124,10 +2214,10 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    if xp is np:
+    if xp is NUMPY:
         return np.true_divide(count, total, dtype=np.float64)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=count.device)
+        total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
@@ -2312,7 +2402,7 @@ def indices(scores: Array) -> Array:
     number = scores.shape[0]
     if isinstance(scores, np.ndarray) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
+    return array_namespace(scores).arange(number, device=device_of(scores))
 
 
 class Sorted(NamedTuple):
@@ -2559,7 +2649,7 @@ class Side:
         if self.before is None:
             return float(self.scores[sample])
         xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=device_of(self.before))
         return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
 
     def on_cpu(self) -> Side:
@@ -2643,7 +2733,7 @@ def runs(
     num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
     if length is None:
-        length = _RUN if xp is np else _DEVICE_RUN
+        length = _RUN if xp is NUMPY else _DEVICE_RUN
     merge = worth_compiling(merge_counts, rows + num_others, scores, others)
     begin, stop = within or (0, rows)
     higher, done = 0, 0  # negatives above the first threshold, and positives
@@ -2665,7 +2755,7 @@ def runs(
                 start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
                 first = xp.flip(xp.nonzero(first_of_each(scores[start:stop]))[0] + start)
             else:
-                first = xp.arange(stop - 1, start - 1, -1, device=scores.device)
+                first = xp.arange(stop - 1, start - 1, -1, device=device_of(scores))
             thresholds, stop = scores[first], start
             upto = xp.searchsorted(others, thresholds, side="right")
             below = xp.searchsorted(others, thresholds, side="left")
@@ -3155,7 +3245,7 @@ class Steps(NamedTuple):
     def of_pixels(self, order: Array) -> Array:
         """The step of each anomalous pixel, (A,) integers; `order` says how the pixels ascend."""
         xp = array_namespace(order)
-        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=order.device)
+        numbers = xp.arange(self.sizes.shape[0], dtype=order.dtype, device=device_of(order))
         steps = xp.empty_like(order)
         steps[xp.flip(order)] = xp.repeat(numbers, self.sizes)
         return steps
@@ -3275,7 +3365,7 @@ def sampled_areas(
 def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
     inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
+    area = trapezoid_area(y[inside], x[inside])
     if inside.all() or x[inside][-1] == limit:
         return area
     at = int(np.count_nonzero(inside))
@@ -3504,7 +3594,7 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
             f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
         )
     xp = array_namespace(masks)
-    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=device_of(masks))
     if ignore_value is not None:
         masks, voids = without_void(masks, ignore_value)
         void = void if voids is None else xp.any(voids, axis=0)
@@ -3517,7 +3607,7 @@ def _numbered(masks: Array, name: str) -> Array:
     shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
     if shared:
         raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
-    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=device_of(masks))
     return xp.sum(masks * numbers[:, None, None], axis=0)
 
 
@@ -3584,31 +3674,6 @@ def exact_mean(values: Array) -> float:
     return float(total / len(values))
 
 
-# ---- extras.py -------------------------------------------------------------------------------------------------------
-# Errors that say what to install where an optional library is missing.
-
-# import name → name on PyPI, where they differ
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "apache_beam": "apache-beam",
-    "array_api_compat": "array-api-compat",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-
-
-@contextmanager
-def extra(name: str = "") -> Iterator[None]:
-    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        package = DISTRIBUTIONS.get(library, library)
-        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
-        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
-
-
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 # The pixels of maps: normal ones, and anomalous ones region by region; and the highest of each defect.
 
@@ -3666,7 +3731,7 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     # filled map by map: joining the parts in the end would hold all pixels twice. No two threads write one place, since
     # each fills the places of maps of its own
     dtype = xp.result_type(*{each.dtype for each in maps})
-    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=maps[0].device)
+    normal = xp.empty((int(num_normal.sum()),), dtype=dtype, device=device_of(maps[0]))
     ends, bits = [0, *np.cumsum(num_normal).tolist()], f"uint{8 * normal.itemsize}"  # numba takes no float16
 
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
@@ -3772,7 +3837,7 @@ def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndar
     new = np.flatnonzero(np.diff(roots[order], prepend=-1))
     lengths = lengths[order]
     shifts = first[order] - np.cumsum(lengths) + lengths
-    pixels = xp.arange(total, device=places.device) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
+    pixels = xp.arange(total, device=device_of(places)) + xp.repeat(*(on_device(x, places) for x in (shifts, lengths)))
     return pixels, np.add.reduceat(lengths, new), maps[order[new]]
 
 
@@ -5220,6 +5285,10 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
+# names that completion offers
+_OF_EVALUATE = ("citation", "description", "features", "homepage", "info", "inputs_description", "license")
+
+
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
 
@@ -5234,6 +5303,10 @@ class Evaluated(Metric):
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
             """Leave arguments to the constructor: some are evaluate's."""
             return object.__new__(cls)
+
+    def __dir__(self) -> list[str]:
+        """As of the metric, with what evaluate says about one."""
+        return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""

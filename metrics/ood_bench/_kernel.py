@@ -29,6 +29,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import lshift, or_
@@ -40,15 +41,58 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+# Errors that say which extra brings an optional library that is missing.
+
+PACKAGE = "openworld-metrics"
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "apache_beam": "apache-beam",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        missing = DISTRIBUTIONS.get(library, library)
+        wanted = f'"{PACKAGE}[{name}]"' if name and _is_installed() else missing
+        raise ImportError(f"expected {missing} to be installed, got none: pip install {wanted}") from error
+
+
+def _is_installed() -> bool:
+    try:
+        return bool(version(PACKAGE))
+    except PackageNotFoundError:
+        return False
+
+
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
-_FLOOR = (2, 1)
-if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
-    raise ImportError(
-        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
-        f"{np.__version__}: pip install -U numpy"
-    )
+_VERSION = tuple(map(int, np.__version__.split(".")[:2]))
+if _VERSION < (1, 26):
+    raise ImportError(f"expected NumPy 1.26 or newer, got {np.__version__}: pip install -U numpy")
+
+
+def _numpy_namespace() -> Any:
+    """NumPy itself from 2.1 on, the first with all functions of the array API; below, as array-api-compat wraps it."""
+    if _VERSION >= (2, 1):
+        return np
+    with extra():
+        import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+NUMPY = _numpy_namespace()
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
@@ -67,20 +111,17 @@ def is_torch_array(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now."""
+    """The array API namespace of the arrays: NumPy's, otherwise array-api-compat's, which is imported only now."""
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                try:
+                with extra():
                     import array_api_compat
-                except ModuleNotFoundError as error:
-                    name = "array-api-compat"
-                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
-    return np
+    return NUMPY
 
 
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
@@ -89,6 +130,12 @@ _NAMESPACES: dict[tuple[type, ...], Any] = {}
 def distinct_values(x: Array) -> Array:
     """The distinct values of an array, ascending."""
     return np.unique(x) if isinstance(x, np.ndarray) else array_namespace(x).unique_values(x)
+
+
+def trapezoid_area(y: Any, x: Any) -> float:
+    """The area Σ (xᵢ₊₁ − xᵢ)·(yᵢ + yᵢ₊₁)/2 under a curve, in float64, as NumPy 2 has it by the name `trapezoid`."""
+    y = np.asarray(y)
+    return float((np.diff(x) * (y[1:] + y[:-1]) / 2.0).sum())
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -722,7 +769,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
         return [column[i] for i in rows.tolist()]
     if device_of(column) is None:
         return column[rows]
-    return column[array_namespace(column).asarray(rows, device=column.device)]
+    return column[array_namespace(column).asarray(rows, device=device_of(column))]
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -855,7 +902,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         values = xp.nonzero(total)[0]
         return values, total[values]
     if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=device_of(keys))
     else:
         order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
@@ -1780,7 +1827,17 @@ def differ(first: Any, second: Any) -> bool:
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+# what completion offers, besides the options; other names without an underscore are for the package
+SHOWN = frozenset(
+    {
+        *("add", "add_batch", "update", "compute", "summary", "reset", "state", "merge"),
+        *("name", "columns", "required", "options", "loaded_options", "signature"),
+    }
+)
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+_USUAL = ("predictions", "references", "open_scores")  # columns; the first two are in the singular for one sample
 
 
 class _Options:
@@ -1902,8 +1959,23 @@ class Metric:
     def _core(self) -> type[Metric]:
         return type(self)
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+    def __dir__(self) -> list[str]:
+        """The public names, with the options, and those that begin with an underscore."""
+        names = super().__dir__()
+        return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
+
+    def __call__(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Compute the results of the columns passed here alone: of one batch, in this process."""
+        self._check_keywords("", positional)
+        return self.with_options({}).compute(predictions=predictions, references=references, **kwargs)
+
+    def compute(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
+        self._check_keywords(".compute", positional)
         computed, _ = self._computed(predictions, references, kwargs)
         results: Any = computed and computed.as_dict()
         return results
@@ -1927,8 +1999,20 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+    def _check_keywords(self, verb: str, positional: tuple[Any, ...], suffix: str = "s") -> None:
+        """Raise TypeError for columns by position, whose order differs between libraries."""
+        if positional:
+            columns = [name for name in _USUAL if name in self.columns]
+            call = ", ".join(
+                f"{name.removesuffix('s') + suffix if name in _USUAL[:2] else name}=..." for name in columns
+            )
+            raise TypeError(
+                f"expected columns by keyword, as in {self.name}{verb}({call}), got {len(positional)} by position"
+            )
+
+    def add_batch(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
+        self._check_keywords(".add_batch", positional)
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1936,8 +2020,14 @@ class Metric:
         # the caller may reuse its buffers
         self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+    def update(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch, as `add_batch` does, under the name that torchmetrics, torcheval and pytorch-ood have for it."""
+        self._check_keywords(".update", positional)
+        self.add_batch(predictions=predictions, references=references, **kwargs)
+
+    def add(self, *positional: Any, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
+        self._check_keywords(".add", positional, suffix="")
         sample = {"predictions": prediction, "references": reference, **kwargs}
         there = {name: value for name, value in sample.items() if value is not None}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
@@ -2197,6 +2287,10 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
+# names that completion offers
+_OF_EVALUATE = ("citation", "description", "features", "homepage", "info", "inputs_description", "license")
+
+
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
 
@@ -2211,6 +2305,10 @@ class Evaluated(Metric):
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
             """Leave arguments to the constructor: some are evaluate's."""
             return object.__new__(cls)
+
+    def __dir__(self) -> list[str]:
+        """As of the metric, with what evaluate says about one."""
+        return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
@@ -2281,10 +2379,10 @@ _RATIO_WORK = 4  # the cost of a ratio, in scores
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
     xp = array_namespace(count)
-    if xp is np:
+    if xp is NUMPY:
         return np.true_divide(count, total, dtype=np.float64)
     if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=count.device)
+        total = xp.asarray(total, device=device_of(count))
     return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
 
 
@@ -2459,7 +2557,7 @@ def indices(scores: Array) -> Array:
     number = scores.shape[0]
     if isinstance(scores, np.ndarray) and number <= 1 << 32:
         return np.arange(number, dtype=np.uint32)
-    return array_namespace(scores).arange(number, device=scores.device)
+    return array_namespace(scores).arange(number, device=device_of(scores))
 
 
 class Sorted(NamedTuple):
@@ -2731,7 +2829,7 @@ def sides_of_kinds(
     """The side of each kind of samples, in one type, all sorted at once."""
     xp = array_namespace(scores)
     scores = widen(scores) if counts is None else scores
-    if counts is None and xp is np and len(scores) >= _APART and not _in_order(scores):
+    if counts is None and xp is NUMPY and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
     sides = []
@@ -2740,7 +2838,7 @@ def sides_of_kinds(
             here = kinds == kind
             sides.append(as_side(scores[here], counts[here], bits=bits))
         return sides
-    if xp is np:
+    if xp is NUMPY:
         for kind in range(number):
             sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
         return sides
@@ -2802,7 +2900,7 @@ def runs(
     num_positives, num_negatives = positives.total, negatives.total
     xp = array_namespace(scores, others)
     if length is None:
-        length = _RUN if xp is np else _DEVICE_RUN
+        length = _RUN if xp is NUMPY else _DEVICE_RUN
     merge = worth_compiling(merge_counts, rows + num_others, scores, others)
     begin, stop = within or (0, rows)
     higher, done = 0, 0  # negatives above the first threshold, and positives
@@ -2824,7 +2922,7 @@ def runs(
                 start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
                 first = xp.flip(xp.nonzero(first_of_each(scores[start:stop]))[0] + start)
             else:
-                first = xp.arange(stop - 1, start - 1, -1, device=scores.device)
+                first = xp.arange(stop - 1, start - 1, -1, device=device_of(scores))
             thresholds, stop = scores[first], start
             upto = xp.searchsorted(others, thresholds, side="right")
             below = xp.searchsorted(others, thresholds, side="left")
@@ -3858,12 +3956,8 @@ def _is_function(metric: Any, name: str) -> bool:
 
 def _sklearn_measure(metric: Any, name: str) -> Measure:
     """A metric of scikit-learn, of the scores or of the decisions at a threshold, which is then required."""
-    try:
+    with extra("sklearn"):
         import sklearn.metrics
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"metrics: {name!r} is scikit-learn's, which is not installed: pip install scikit-learn"
-        ) from error
 
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
@@ -3926,7 +4020,7 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
 def _sampled_measure(name: str) -> Measure:
     """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
     if name == "auroc":
-        return Measure(lambda sides: -float(np.trapezoid(1.0 - sides.sampled[0], sides.sampled[1])), True)
+        return Measure(lambda sides: -trapezoid_area(1.0 - sides.sampled[0], sides.sampled[1]), True)
     point = parse_point(name)
     if point is None:  # detect_acc
         return Measure(lambda sides: float(np.max(sides.sampled[4])), True)
@@ -4039,7 +4133,7 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
     xp = array_namespace(*sides)
     other = next(label for label in range(3) if label not in options)  # for the side that has the rest
     labels = [
-        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=device_of(side))
         for side, value in zip(sides, (options.inside, options.out))
     ]
     return scores, _narrow(xp.concat(labels))

@@ -29,6 +29,7 @@ from enum import IntEnum
 from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, groupby, pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -40,15 +41,58 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+# Errors that say which extra brings an optional library that is missing.
+
+PACKAGE = "openworld-metrics"
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "apache_beam": "apache-beam",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        missing = DISTRIBUTIONS.get(library, library)
+        wanted = f'"{PACKAGE}[{name}]"' if name and _is_installed() else missing
+        raise ImportError(f"expected {missing} to be installed, got none: pip install {wanted}") from error
+
+
+def _is_installed() -> bool:
+    try:
+        return bool(version(PACKAGE))
+    except PackageNotFoundError:
+        return False
+
+
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 
-_FLOOR = (2, 1)
-if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
-    raise ImportError(
-        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
-        f"{np.__version__}: pip install -U numpy"
-    )
+_VERSION = tuple(map(int, np.__version__.split(".")[:2]))
+if _VERSION < (1, 26):
+    raise ImportError(f"expected NumPy 1.26 or newer, got {np.__version__}: pip install -U numpy")
+
+
+def _numpy_namespace() -> Any:
+    """NumPy itself from 2.1 on, the first with all functions of the array API; below, as array-api-compat wraps it."""
+    if _VERSION >= (2, 1):
+        return np
+    with extra():
+        import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+NUMPY = _numpy_namespace()
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
@@ -67,20 +111,17 @@ def is_torch_array(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays: NumPy itself, otherwise array-api-compat's, which is imported only now."""
+    """The array API namespace of the arrays: NumPy's, otherwise array-api-compat's, which is imported only now."""
     for array in arrays:
         # the type first: this check is quicker, which matters for small batches
         if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             types = tuple(map(type, arrays))
             if types not in _NAMESPACES:
-                try:
+                with extra():
                     import array_api_compat
-                except ModuleNotFoundError as error:
-                    name = "array-api-compat"
-                    raise ImportError(f"expected {name} to be installed, got none: pip install {name}") from error
                 _NAMESPACES[types] = array_api_compat.array_namespace(*arrays)
             return _NAMESPACES[types]
-    return np
+    return NUMPY
 
 
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
@@ -732,7 +773,7 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
         return [column[i] for i in rows.tolist()]
     if device_of(column) is None:
         return column[rows]
-    return column[array_namespace(column).asarray(rows, device=column.device)]
+    return column[array_namespace(column).asarray(rows, device=device_of(column))]
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -865,7 +906,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
         values = xp.nonzero(total)[0]
         return values, total[values]
     if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=device_of(keys))
     else:
         order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
@@ -1815,7 +1856,17 @@ def differ(first: Any, second: Any) -> bool:
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+# what completion offers, besides the options; other names without an underscore are for the package
+SHOWN = frozenset(
+    {
+        *("add", "add_batch", "update", "compute", "summary", "reset", "state", "merge"),
+        *("name", "columns", "required", "options", "loaded_options", "signature"),
+    }
+)
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
+
+
+_USUAL = ("predictions", "references", "open_scores")  # columns; the first two are in the singular for one sample
 
 
 class _Options:
@@ -1937,8 +1988,23 @@ class Metric:
     def _core(self) -> type[Metric]:
         return type(self)
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+    def __dir__(self) -> list[str]:
+        """The public names, with the options, and those that begin with an underscore."""
+        names = super().__dir__()
+        return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
+
+    def __call__(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Compute the results of the columns passed here alone: of one batch, in this process."""
+        self._check_keywords("", positional)
+        return self.with_options({}).compute(predictions=predictions, references=references, **kwargs)
+
+    def compute(
+        self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns passed here, if any."""
+        self._check_keywords(".compute", positional)
         computed, _ = self._computed(predictions, references, kwargs)
         results: Any = computed and computed.as_dict()
         return results
@@ -1962,8 +2028,20 @@ class Metric:
             self.reset()
         return computed, metric
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+    def _check_keywords(self, verb: str, positional: tuple[Any, ...], suffix: str = "s") -> None:
+        """Raise TypeError for columns by position, whose order differs between libraries."""
+        if positional:
+            columns = [name for name in _USUAL if name in self.columns]
+            call = ", ".join(
+                f"{name.removesuffix('s') + suffix if name in _USUAL[:2] else name}=..." for name in columns
+            )
+            raise TypeError(
+                f"expected columns by keyword, as in {self.name}{verb}({call}), got {len(positional)} by position"
+            )
+
+    def add_batch(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; if one raises, the batches before it are untouched."""
+        self._check_keywords(".add_batch", positional)
         columns, options = sort_arguments(self, predictions, references, kwargs)
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
@@ -1971,8 +2049,14 @@ class Metric:
         # the caller may reuse its buffers
         self._keep({group: copied(state, but=self.owned_arrays) for group, state in parts.items()})
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+    def update(self, *positional: Any, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch, as `add_batch` does, under the name that torchmetrics, torcheval and pytorch-ood have for it."""
+        self._check_keywords(".update", positional)
+        self.add_batch(predictions=predictions, references=references, **kwargs)
+
+    def add(self, *positional: Any, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
+        self._check_keywords(".add", positional, suffix="")
         sample = {"predictions": prediction, "references": reference, **kwargs}
         there = {name: value for name, value in sample.items() if value is not None}
         self.add_batch(**{name: value if name in self.options else [value] for name, value in there.items()})
@@ -2232,6 +2316,10 @@ def _read_state(answer: Path, rank: int) -> State:
         ) from None
 
 
+# names that completion offers
+_OF_EVALUATE = ("citation", "description", "features", "homepage", "info", "inputs_description", "license")
+
+
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
 
@@ -2246,6 +2334,10 @@ class Evaluated(Metric):
         def __new__(cls, *args: Any, **options: Any) -> Evaluated:
             """Leave arguments to the constructor: some are evaluate's."""
             return object.__new__(cls)
+
+    def __dir__(self) -> list[str]:
+        """As of the metric, with what evaluate says about one."""
+        return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
@@ -2590,6 +2682,7 @@ def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
+    check_not_sparse(image, f"{name}[{i}]")
     if not isinstance(image, Mapping):
         return box_rows(image, f"{name}[{i}]", 3 + len(keys))
     if {*keys} - image.keys():
