@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from itertools import zip_longest
 from numbers import Real
 from typing import Any, NamedTuple
@@ -10,20 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays.arrays import as_array, to_numpy
-from .arrays.checks import as_int, as_open_share, check_indices
+from .arrays.checks import as_int, as_open_share, as_written, check_indices
 from .loading import metric_class
-from .metric.bootstrap import (
-    MAX_RESAMPLES,
-    ByGroup,
-    Part,
-    draw,
-    moved,
-    pairs_of,
-    percentiles,
-    resampled,
-    whole,
-    with_means,
-)
+from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import ARITHMETIC, Key, Rate, Results, Summary, rates_of
@@ -48,20 +39,22 @@ def compare(
     """Compare the rates of two models on the same samples, by a paired bootstrap.
 
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
+    low, high = the r-th of all Δ in order, from either end,  r = ⌊(B + 1)·α/2⌋,  α = 1 − confidence_level
 
-    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, once for
-    both models. Swapping the models mirrors the table.
+    Both say the same: the interval excludes 0 if and only if p ≤ α. Each resample draws samples (images, for anomaly
+    maps and detection) with replacement within their strata, once for both models. Swapping the models mirrors the
+    table.
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
     options of the metric, as keywords; confidence_level in (0, 1); n_resamples, from 1 to a million; random_state, the
     seed.
 
-    Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
-    "high" and "p_value"; "better" is "first" or "second" where p ≤ 1 − confidence_level, so that the interval excludes
-    0, and the difference is not 0; else None (at 0.95, always None with fewer than 39 resamples). Two equal models have
-    a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means, which
-    come first.
+    Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference
+    "low", "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, and the difference is
+    not 0; else None. Where r is 0, there are too few resamples for the level (at 0.95, fewer than 39), and the interval
+    is from −inf to inf. Two equal models have a difference of 0 and a p-value of 1. With a column `groups` it has a
+    "group" too: None in rows of the means, which come first.
     Raises the errors of the metric, and ValueError if the two models' samples differ in number or kind, or in a column
     such as references or groups that both bring.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
@@ -108,9 +101,8 @@ class Comparison(NamedTuple):
     def _row(self, first: Rate, second: Rate, key: Key) -> dict[str, Any]:
         values = self.differences[key]
         values = values[~np.isnan(values)]  # of resamples that have a difference
-        # the upper end as the lower one of the opposite differences, so that swapping the models mirrors it to the bit
-        low, high = (sign * percentiles(sign * values, self.level)[0] + 0.0 for sign in (1, -1))
-        p, difference = p_value(values), first.value - second.value
+        low, high = ends_of_differences(values, self.level)
+        difference = first.value - second.value
         return {
             "key": key if isinstance(key, str) else key[1],
             "first": first.value,
@@ -118,8 +110,8 @@ class Comparison(NamedTuple):
             "difference": difference,
             "low": low,
             "high": high,
-            "p_value": p,
-            "better": better(first.higher, low, p, self.level) if difference else None,
+            "p_value": p_value(values),
+            "better": better(first.higher, low, high) if difference else None,
         }
 
 
@@ -199,15 +191,29 @@ def paired_differences(
     return drawn, pairs.symmetric
 
 
-def better(higher: bool | None, low: float, p: float, level: float) -> str | None:
-    """Which model is better, "first" or "second", where p ≤ 1 − level; low, the lower end of the difference's interval.
+def ends_of_differences(differences: np.ndarray, level: float) -> tuple[float, float]:
+    """The ends of the interval of a difference: the r-th of n resampled differences from either end.
 
-    At most α/2 of the resamples are then on the other side of 0, so the interval excludes 0.
+    r = ⌊(n + 1)·α/2⌋ with α = 1 − level, read as it is written in decimals. 0 lies below the lower end if and only if
+    at most r − 1 differences are ≤ 0, which is p ≤ α. Where r is 0, the ends are −inf and inf.
 
-    >>> better(True, 0.01, 0.04, 0.95), better(False, 0.01, 0.04, 0.95), better(True, -0.01, 0.07, 0.95)
-    ('first', 'second', None)
+    >>> ends_of_differences(np.arange(1.0, 40.0), 0.95), ends_of_differences(np.arange(1.0, 39.0), 0.95)
+    ((1.0, 39.0), (-inf, inf))
     """
-    if higher is None or p + level > 1:
+    rank = math.floor((len(differences) + 1) * (1 - as_written(level)) / 2)
+    if not rank:
+        return -math.inf, math.inf
+    ordered = np.sort(differences)
+    return float(ordered[rank - 1]) + 0.0, float(ordered[-rank]) + 0.0  # no -0.0
+
+
+def better(higher: bool | None, low: float, high: float) -> str | None:
+    """Which model is better, "first" or "second", where the interval of their difference excludes 0.
+
+    >>> better(True, 0.01, 0.2), better(False, 0.01, 0.2), better(True, -0.01, 0.2), better(None, 0.01, 0.2)
+    ('first', 'second', None, None)
+    """
+    if higher is None or low <= 0 <= high:
         return None
     return "first" if (low > 0) == higher else "second"
 
@@ -216,6 +222,24 @@ def p_value(differences: np.ndarray) -> float:
     """The p-value of no difference, from the differences in resamples."""
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
+
+
+def not_rejected(p_values: Mapping[str, float | None], level: float) -> dict[str, bool]:
+    """Whether each model is not worse than the best, by p-values after Holm's correction; None are left out.
+
+    With p-values in ascending order p_1 ≤ … ≤ p_m, models are worse up to the first p_i > (1 − level)/(m − i + 1).
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
+
+    >>> not_rejected({"a": 0.01, "b": 0.04, "c": 0.03, "d": None}, 0.95)
+    {'a': False, 'c': True, 'b': True}
+    """
+    known = {name: p for name, p in p_values.items() if p is not None}
+    kept, stands = {}, False
+    for i, (name, p) in enumerate(sorted(known.items(), key=lambda pair: pair[1])):
+        share = Fraction(p).limit_denominator(10 * MAX_RESAMPLES)  # as it is without rounding
+        stands = stands or share * (len(known) - i) > 1 - as_written(level)
+        kept[name] = stands
+    return kept
 
 
 def _check_shared(metric: Metric, first: Any, second: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,15 +14,16 @@ import numpy as np
 from ..anomaly import words
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels
 from ..anomaly.aupro import mean_overlap, pro_curve
+from ..anomaly.maps import exceeding
 from ..anomaly.rates import level_sides
+from ..anomaly.regions import regions_of
 from ..arrays.checks import as_fractions
 from ..extras import extra
-from ..metric.numbers import percent_text
 from ..ranking.counts import Side
 from ..ranking.roc import thinned
 from ..reading.maps.maps import Maps
-from .answer import Bars, Curves, Decisions, Figure, Image, Table, Worst
-from .charts import SAMPLED, Points, curves, histogram, roc, worst_of_sides
+from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
+from .charts import MAX_WORST, SAMPLED, Points, curves, histogram, roc, worst_of_sides
 from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
 from .subject import Computed, Drawing, Example, Subject, in_words, once
 
@@ -150,6 +152,21 @@ def kinds_of_images(computed: Computed) -> list[Bars]:
     return [Bars("Images found", rows, parts, roles, counts, f"anomalous if score > {at}")]
 
 
+KINDS = {  # of images that are shown, the worst first, and what they are called
+    "missed": "Missed",
+    "alarm": "False alarms",
+    "partly": "Mostly uncovered",
+    "lowest": "Anomalous, lowest scores",
+    "highest": "Normal, highest scores",
+    "pixels": "Most wrong pixels",
+}
+_MOST_CURVES = 4  # groups whose first curves stand beside the decisions
+_OF_A_KIND, _OF_A_GROUP = (
+    12,
+    5,
+)  # the most images of a kind that are shown: of all samples, and of each of several groups
+
+
 def worst(computed: Computed) -> Sequence[Worst]:
     """The normal images with the highest scores, and the anomalous ones with the lowest."""
     if "image" not in levels_of(computed):
@@ -160,59 +177,161 @@ def worst(computed: Computed) -> Sequence[Worst]:
     return worst_of_sides(computed, scores, (own & ~labels, own & labels), WORDS[::-1], decided=on_images)
 
 
-class _Judged(NamedTuple):
-    """The decisions on the pixels of an image: how many are anomalous, missed, and flagged though normal."""
+@dataclass(frozen=True)
+class Judged:
+    """The decisions on images: a row for each.
 
-    row: int
-    defect: int
-    missed: int
-    flagged: int
-
-
-def images(computed: Computed, number: int = 48) -> list[Image]:
-    """At most `number` images with the most wrong pixels at the threshold, those with a defect first.
-
-    Each has its map drawn over its photograph, if any. Without a threshold, images whose scores say least what they
-    are come first.
+    scores, labels; defect, covered and flagged: the numbers of its anomalous pixels, of those above the threshold, and
+    of normal pixels above it; scale: the lowest and the highest finite score of all pixels
+    at, pixels_at: the thresholds of images and of pixels, None without
     """
-    with extra("cli"):
-        from .pictures import LEAST, MOST_CHARACTERS, SIDE, THUMBNAIL, data_url, draw_map, photographs_of
-    threshold, maps = threshold_of(computed, "pixel"), computed.columns["predictions"]
-    judged, scale = _judged(computed, threshold)
-    worst = [one for one in judged if one.missed or one.flagged or threshold is None][:number]
-    paths = [image.image for image, _ in maps.files.pairs] if isinstance(maps, Maps) else []
-    keys = [("true defect", "known")]
-    if threshold is not None:
-        keys += [(f"score > {threshold_text(threshold, sides(computed, 'pixel'))}", "unknown")]
-    read, shown = photographs_of(computed, paths, len(maps)), []
-    for one in worst:
-        entries = (computed.columns[name][one.row] for name in ("predictions", "references"))
-        (score_map, mask, void), own = _image(computed, *entries), read(one.row)
-        photo = None if own is None else own[0]
-        side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
-        picture, small = (
-            draw_map(score_map, mask, threshold, scale, void=void, photograph=photo, side=pixels)
-            for pixels in (side, THUMBNAIL)
-        )
-        name = computed.reading.images[one.row] if computed.reading.images else str(one.row)
-        said = _said(one) if threshold is not None else f"score {computed.state['image_scores'][one.row]:.4g}"
-        shown.append(
-            Image(
-                name,
-                score_map.shape[::-1],
-                data_url(picture, MOST_CHARACTERS // len(worst)),
-                said=said,
-                thumbnail=data_url(small, quality=72),
-                alt=f"Anomaly map of {name}: {said}",
-                keys=keys,
+
+    scores: np.ndarray
+    labels: np.ndarray
+    defect: np.ndarray
+    covered: np.ndarray
+    flagged: np.ndarray
+    scale: tuple[float, float]
+    at: float | None
+    pixels_at: float | None
+
+    def of_kinds(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The rows of the images of each kind that occurs, the worst first: the one definition of the worst."""
+        order = rows[np.argsort(self.scores[rows], kind="stable")]
+        anomalous, normal = order[self.labels[order]], order[::-1][~self.labels[order[::-1]]]
+        if self.at is None and self.pixels_at is None:
+            return {"lowest": anomalous, "highest": normal}
+        above = np.ones(len(self.scores), bool) if self.at is None else self.scores > np.float64(self.at)
+        if self.at is None:  # images are not judged: only their pixels are
+            normal = normal[:0]
+        kinds = {"missed": anomalous[~above[anomalous]], "alarm": normal[above[normal]]}
+        if self.pixels_at is None:
+            return kinds | {"lowest": anomalous[above[anomalous]], "highest": normal[~above[normal]]}
+        detected = anomalous[above[anomalous] & (self.defect[anomalous] > 0)]
+        shares = self.covered[detected] / self.defect[detected]
+        partly = np.argsort(shares, kind="stable")
+        kinds["partly"] = detected[partly[shares[partly] < 0.5]]
+        rest = order[~np.isin(order, np.concatenate([*kinds.values()]))]
+        wrong = self.defect[rest] - self.covered[rest] + self.flagged[rest]
+        by_number = np.lexsort((rest, -wrong, self.defect[rest] == 0))
+        return kinds | {"pixels": rest[by_number[wrong[by_number] > 0]]}
+
+    def said(self, row: int, kind: str, sides: tuple[str, str]) -> str:
+        """The errors of an image in words; sides, its threshold of images as text, and whether it exceeds it."""
+        at, sign = sides
+        word = {"missed": "missed", "alarm": "false alarm", "partly": "mostly uncovered"}.get(kind, "")
+        score = f"score {score_beside(float(self.scores[row]), at)}" + f" {sign} {at}" * bool(at)
+        words = f"{word} · {score}" if word else score
+        if self.pixels_at is None:
+            return words
+        flagged = f"flagged {int(self.flagged[row]):,} normal px"
+        if not self.defect[row]:
+            return f"{words}; {flagged}"
+        covered = f"{int(self.covered[row]):,} of {int(self.defect[row]):,} defect px covered"
+        return f"{words}; {covered}, {flagged}"
+
+
+def score_beside(score: float, threshold: str) -> str:
+    """A score as short text on its own side of a threshold, which is text too.
+
+    >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(-1e-9, "-inf")
+    ('12.6', '0.30004', '-1e-09')
+    """
+    if not threshold:
+        return f"{score:.3g}"
+    texts = (f"{score:.{digits}g}" for digits in range(3, 18))
+    return next((text for text in texts if (float(text) > float(threshold)) == (score > float(threshold))), repr(score))
+
+
+@once
+def judged(computed: Computed) -> Judged:
+    """The decisions on the images of a computation, at the thresholds of `threshold_of`."""
+    state, levels = computed.state, levels_of(computed)
+    scores, labels = (np.asarray(state[f"image_{name}"]) for name in ("scores", "labels"))
+    at = threshold_of(computed, "image") if "image" in levels else None
+    pixels_at = threshold_of(computed, "pixel") if "pixel" in levels else None
+    defect = regions_of(state).num_pixels
+    covered = flagged = np.zeros(len(scores), np.int64)
+    if pixels_at is not None:
+        covered = exceeding(state["anomalous"], defect, pixels_at)
+        flagged = exceeding(state["normal"], np.asarray(state["num_normal"]), pixels_at)
+    low, high = math.inf, -math.inf
+    for side in (np.asarray(state["anomalous"]), np.asarray(state["normal"])):
+        low = min(low, float(side.min(initial=np.inf, where=np.isfinite(side))))
+        high = max(high, float(side.max(initial=-np.inf, where=np.isfinite(side))))
+    scale = (low, high) if low < high else (0.0, 1.0) if low > high else (low, low + 1)
+    return Judged(scores.astype(np.float64), labels.astype(bool), defect, covered, flagged, scale, at, pixels_at)
+
+
+def images(computed: Computed) -> Pictures:
+    """The worst images, by `Judged.of_kinds`; each is drawn when it is looked at, its map over its photograph, if any.
+
+    Beside it are its photograph, and the maps of the other models.
+    """
+    own = judged(computed)
+    kinds = own.of_kinds(np.flatnonzero(distinct(computed)))
+    most, draw = _OF_A_GROUP if computed.group else _OF_A_KIND, _drawing(computed)
+    chosen = [(row, kind) for kind, rows in kinds.items() for row in rows[:most].tolist()]
+    return Pictures([partial(draw, row, kind) for row, kind in chosen], [kind for _, kind in chosen])
+
+
+def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
+    """A function that draws an image, by its row, its kind and the number of images that are shown.
+
+    It keeps files, and no pixels of a state.
+    """
+    models = [computed, *computed.rivals.values()]
+    own, every = judged(computed), [(one.model, judged(one), one.columns["predictions"]) for one in models]
+    references, ignore_value = computed.columns["references"], computed.options["ignore_value"]
+    names, group = [*map(str, computed.reading.images)], computed.group
+    at = threshold_text(own.at, sides(computed, "image")) if own.at is not None else ""
+    pixels_at = "" if own.pixels_at is None else threshold_text(own.pixels_at, sides(computed, "pixel"))
+    keys = [("true defect", "known"), *([(f"score > {pixels_at}", "unknown")] if pixels_at else [])]
+    first = computed.columns["predictions"]
+    paths = [image.image for image, _ in first.files.pairs] if isinstance(first, Maps) else []
+    photographs, number = replace(computed, state={}, rivals={}, memo={}), len(own.scores)
+
+    @cache
+    def reader() -> Any:
+        with extra("cli"):
+            from .pictures import photographs_of
+        return photographs_of(photographs, paths, number)
+
+    def draw(row: int, kind: str, shown: int) -> Image:
+        with extra("cli"):
+            from .pictures import LEAST, MOST_CHARACTERS, SIDE, THUMBNAIL, data_url, draw_map
+        photo = reader()(row)
+        photo, most = None if photo is None else photo[0], MOST_CHARACTERS // max(1, shown)
+        reference, pictures = references[row], []
+        name = names[row] if names else str(row)
+        for model, one, maps in every:
+            score_map = np.asarray(maps[row], np.float64)
+            mask, void = united(reference, ignore_value)
+            drawn = partial(draw_map, score_map, mask, one.pixels_at, one.scale, void=void)
+            side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
+            small = drawn(photograph=photo, side=THUMBNAIL)
+            above = ">" if own.at is not None and own.scores[row] > own.at else "≤"
+            said = own.said(row, kind, (at, above))
+            pictures.append(
+                Image(
+                    name if one is own else f"{name}, {model}",
+                    score_map.shape[::-1],
+                    data_url(drawn(photograph=photo, side=side), most),
+                    said=said if one is own else "",
+                    thumbnail=data_url(small, quality=72),
+                    alt=f"Anomaly map of {name}: {said}" if one is own else f"Map of {model}, {name}",
+                    keys=keys,
+                    kind=kind,
+                    group=group,
+                )
             )
-        )
-    return shown
+        if photo is not None:
+            drawn = partial(draw_map, score_map, mask, own.pixels_at, own.scale, void=void)
+            plain = drawn(photograph=photo, heat=False, side=side)
+            pictures.insert(1, Image(name, photo.size, data_url(plain, most), alt=f"Photograph of {name}"))
+        return replace(pictures[0], beside=pictures[1:])
 
-
-def _image(computed: Computed, score_map: Any, reference: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The map of an image, and its anomalous and its void pixels."""
-    return np.asarray(score_map, np.float64), *united(reference, computed.options["ignore_value"])
+    return draw
 
 
 def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -224,30 +343,95 @@ def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.nda
     return anomalous, void.any(axis=0) & ~anomalous
 
 
-def _judged(computed: Computed, threshold: float | None) -> tuple[list[_Judged], tuple[float, float]]:
-    """All images, the worst first, and the lowest and highest finite score of their pixels."""
-    low, high, judged = np.inf, -np.inf, list[_Judged]()
-    columns = computed.columns["predictions"], computed.columns["references"]  # which may be read from files, in order
-    for (row, is_first), *entries in zip(enumerate(distinct(computed)), *columns):
-        score_map, mask, void = _image(computed, *entries)
-        finite = score_map[np.isfinite(score_map)]
-        low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
-        if is_first:
-            flagged = np.zeros(mask.shape, bool) if threshold is None else score_map > threshold
-            missed, wrong = (int(np.count_nonzero(part)) for part in (mask & ~flagged, flagged & ~mask & ~void))
-            judged.append(_Judged(row, int(np.count_nonzero(mask)), missed, wrong))
-    if threshold is not None:
-        judged.sort(key=lambda one: (not one.defect, -one.missed - one.flagged))
-    else:
-        scores, labels = (computed.state[f"image_{name}"] for name in ("scores", "labels"))
-        judged.sort(key=lambda one: (not labels[one.row], scores[one.row] * (1 if labels[one.row] else -1)))
-    return judged, (float(low), float(high)) if low < high else (0.0, 1.0) if low > high else (low, low + 1)
+def samples(computed: Computed) -> dict[str, list[Any]]:
+    """The images of a group, once each: names, whether they are anomalous, and whether they are called so."""
+    own, first = judged(computed), np.flatnonzero(distinct(computed))
+    names = computed.reading.images
+    above = own.scores[first] > np.float64(own.at) if own.at is not None else np.zeros(len(first), bool)
+    return {
+        "name": [names[row] for row in first.tolist()] if names else first.tolist(),
+        "anomalous": own.labels[first].tolist(),
+        **({"called": above.tolist()} if own.at is not None else {}),
+    }
 
 
-def _said(one: _Judged) -> str:
-    """The errors of an image in words."""
-    flagged = f"flagged {one.flagged:,} px"
-    return f"missed {percent_text(one.missed, one.defect)}, {flagged}" if one.defect else flagged
+def thresholds(computed: Computed) -> dict[str, str]:
+    """The thresholds of the levels that are judged, as the shortest decimals that make the same decisions."""
+    at = {level: threshold_of(computed, level) for level in levels_of(computed)}
+    return {level: threshold_text(own, sides(computed, level)) for level, own in at.items() if own is not None}
+
+
+def joined_groups(computed: Computed, groups: Sequence[Group]) -> Group:
+    """The decisions on the images of all groups, each at a threshold of its own, and the worst of each, in turn."""
+    labels = [*{pair for one in groups for pair in zip(one.samples["name"], one.samples["anomalous"])}]
+    figures: list[Figure] = []
+    if all("called" in one.samples for one in groups):
+        counts = [_called(one) for one in groups]
+        every = np.sum(counts, axis=0).tolist()
+        chosen = computed.options["image_threshold"] is not None
+        note = f"each category at {'the threshold chosen before' if chosen else 'its threshold of the best F1'}"
+        if sum(map(sum, every)) > len(labels):
+            note += "; normal images count in each group of their category"
+        called = [f"called {word}" for word in WORDS]
+        figures = [
+            Matrix(
+                "Decisions on images",
+                [word.capitalize() for word in WORDS],
+                called,
+                every,
+                note=note,
+                roles=[["unknown"] * 2, ["known"] * 2],
+                right=[(0, 0), (1, 1)],
+                notes=[f"{sum(row):,}" for row in every],
+            ),
+            Bars(
+                "Images found",
+                [f"{one.name}, {word}" for one in groups for word in WORDS],
+                called,
+                ["unknown", "known"],
+                [row for each in counts for row in each],
+                note,
+            ),
+        ]
+    for one in groups[:_MOST_CURVES]:
+        drawn = [replace(each, title=f"{each.title}, {one.name}") for each in one.figures if isinstance(each, Curves)]
+        figures += drawn[:1]
+    return Group("", _counted([label for _, label in labels]), figures, _worst_in_turn(groups), _images_in_turn(groups))
+
+
+def _called(group: Group) -> list[list[int]]:
+    """How many anomalous and how many normal images of a group are called anomalous, and normal."""
+    pairs = [*zip(group.samples["anomalous"], group.samples["called"])]
+    return [[sum(pair == (side, call) for pair in pairs) for call in (True, False)] for side in (True, False)]
+
+
+def _worst_in_turn(groups: Sequence[Group]) -> list[Worst]:
+    """The worst images of each side, of all groups in turn: first the worst of each."""
+    sides: dict[str, list[tuple[int, str, dict[str, Any]]]] = {}
+    for one in groups:
+        for side in one.worst:
+            rows = [dict(zip(side.columns, row)) for row in zip(*side.columns.values())]
+            sides.setdefault(side.title, []).extend((rank, one.name, row) for rank, row in enumerate(rows))
+    worst = []
+    for title, ranked in sides.items():
+        ranked.sort(key=lambda entry: entry[:2])
+        name, *rest = dict.fromkeys(key for _, _, row in ranked for key in row)
+        shown = ranked[:MAX_WORST]
+        columns = {name: [row[name] for *_, row in shown], "category": [group for _, group, _ in shown]}
+        columns |= {key: [row.get(key) for *_, row in shown] for key in rest}
+        worst.append(Worst(title, columns))
+    return worst
+
+
+def _images_in_turn(groups: Sequence[Group]) -> Pictures:
+    """The images of all groups by kind, and of a kind in turn: first the worst of each group."""
+    ranked = []
+    for one in groups:
+        assert isinstance(one.images, Pictures)
+        for place, kind in enumerate(one.images.kinds):
+            rank = place - one.images.kinds.index(kind)
+            ranked.append((([*KINDS].index(kind), rank, one.name), one.images[place : place + 1]))
+    return Pictures.of([image for _, image in sorted(ranked, key=lambda pair: pair[0])])
 
 
 def tables(computed: Computed) -> list[Table]:
@@ -262,8 +446,11 @@ def tables(computed: Computed) -> list[Table]:
 
 def data(computed: Computed) -> str:
     """The number of images, of anomalous and of normal ones, in words; each image counts once."""
-    labels = np.asarray(computed.state["image_labels"], bool)[distinct(computed)]
-    return f"{len(labels):,} images: {int(labels.sum()):,} anomalous, {int((~labels).sum()):,} normal"
+    return _counted(np.asarray(computed.state["image_labels"], bool)[distinct(computed)].tolist())
+
+
+def _counted(labels: Sequence[bool]) -> str:
+    return f"{len(labels):,} images: {sum(labels):,} anomalous, {len(labels) - sum(labels):,} normal"
 
 
 _RATES = {
@@ -296,6 +483,8 @@ def titled(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
 def threshold(computed: Computed, key: str) -> str:
     """The threshold of a result without groups, as text that makes the same decisions; "" if it has none."""
     level = key.partition("_")[0]
+    if not computed.state:  # of several categories, each of which has its own
+        return ""
     return (
         threshold_text(computed.summary.results[key].threshold, sides(computed, level))
         if level in ("image", "pixel")
@@ -343,5 +532,9 @@ SUBJECT = Subject(
     noun="set of maps",
     group="category",
     images_are_rows=True,
+    pools=False,
+    samples=samples,
+    thresholds=thresholds,
+    joined=joined_groups,
 )
 SUBJECTS = {SUBJECT.name: SUBJECT}

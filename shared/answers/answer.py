@@ -7,9 +7,9 @@ A face decides how it is shown, never what. Roles name what a mark stands for, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 NO_DIFFERENCE = "no clear difference"  # where a paired comparison does not say which model is better
 
@@ -174,6 +174,8 @@ class Image:
     said: its errors in words
     thumbnail: a small data URL for a gallery
     keys: the words and the role of each kind of outline in the picture
+    kind: what it is an example of, such as "missed"; group: its group, such as a category
+    beside: further pictures of it, such as other models' maps
     """
 
     name: str
@@ -184,6 +186,9 @@ class Image:
     thumbnail: str = ""
     alt: str = ""
     keys: Sequence[tuple[str, str]] = ()
+    kind: str = ""
+    group: str = ""
+    beside: Sequence[Image] = ()
 
 
 Figure = Histogram | Curves | Bars | Matrix
@@ -233,6 +238,74 @@ class Decisions:
     note: str = ""
 
 
+class Pictures(Sequence[Image]):
+    """Images that are drawn when they are looked at, each once.
+
+    draws: a function for each, of the number of images that are shown together; kinds: what each is an example of
+    """
+
+    def __init__(self, draws: Sequence[Callable[[int], Image]], kinds: Sequence[str] = ()) -> None:
+        self._draws, self.kinds = draws, kinds
+        self._drawn: dict[int, Image] = {}
+
+    def __len__(self) -> int:
+        return len(self._draws)
+
+    @overload
+    def __getitem__(self, place: int) -> Image: ...
+    @overload
+    def __getitem__(self, place: slice) -> Pictures: ...
+    def __getitem__(self, place: int | slice) -> Image | Pictures:
+        """An image, which is drawn, or some of the images, which are not."""
+        if isinstance(place, slice):
+            return Pictures(self._draws[place], self.kinds[place])
+        at = range(len(self))[place]
+        if at not in self._drawn:
+            self._drawn[at] = self._draws[at](len(self))
+        return self._drawn[at]
+
+    @staticmethod
+    def of(parts: Iterable[Sequence[Image]]) -> Pictures:
+        """The images of several, of which those that are not drawn yet stay so."""
+        several = [part if isinstance(part, Pictures) else Pictures([*map(_drawn_as, part)]) for part in parts]
+        draws = [draw for part in several for draw in part._draws]
+        return Pictures(draws, [kind for part in several for kind in part.kinds])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr([*self])
+
+    def __reduce__(self) -> Any:
+        """Leave as a list: a process that has not read the files cannot draw them."""
+        return list, ([*self],)
+
+
+def _drawn_as(image: Image) -> Callable[[int], Image]:
+    return lambda number: image
+
+
+@dataclass(frozen=True)
+class Group:
+    """What an answer shows of one group, such as a category, which has a threshold of its own.
+
+    data: what was evaluated; figures, worst and images: as of `Answer`
+    samples: its samples by column: names, whether each is of the unknown side, and its decision
+    thresholds: of each level, as the shortest decimal that makes the same decisions
+    """
+
+    name: str
+    data: str = ""
+    figures: Sequence[Figure] = ()
+    worst: Sequence[Worst] = ()
+    images: Sequence[Image] = ()
+    samples: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    thresholds: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Answer:
     """A metric's answer about a model, beside its rivals, if any.
@@ -246,6 +319,7 @@ class Answer:
     noun: what a model is called, such as "detector"; over: what numbers are over, such as "mean of 3 sets"
     side_by_side: the models, or the groups of one model, as rows of one table; tables: all others
     figures: of the model shown; images: the worst first
+    groups: what is shown of each group, where groups are not pooled
     results: all results as `compute` returns them, by model, with all digits
     sections: keys of numbers by heading, for what is not leading
     sentence, citation: for a paper; call: the Python that reproduces the numbers and the verdict
@@ -273,6 +347,7 @@ class Answer:
     images: Sequence[Image] = ()
     decisions: Decisions | None = None
     worst: Sequence[Worst] = ()
+    groups: Sequence[Group] = ()
     notes: Sequence[str] = ()
     signature: str = ""
     sentence: str = ""

@@ -7,32 +7,22 @@ prepared states of all models ──→ paired differences ──→ marks, verd
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..loading import script
-from ..metric.bootstrap import FEWEST, Part, are_enough
-from ..metric.groups import GROUPS, group_key
-from ..metric.metric import Metric
 from ..metric.numbers import number_text
 from ..metric.results import Key, Rate, Summary, kind_of, rates_of
 from ..reading.reading import Reading
-from ..reading.tables.files import whole
 from ..texts import texts
-from .answer import Answer, Difference, Number, Table
+from .answer import Answer, Curves, Figure, Group, Number, Table
 from .charts import joined
-from .costs import (
-    MAX_AUTOMATIC,
-    IntervalsError,
-    check_cost,
-    work_of_options,
-    work_of_resamples,
-    work_of_state,
-)
+from .computing import Computation, compute_models
 from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
 from .tables import (
@@ -64,48 +54,52 @@ def answers_of(
     photographs: Sequence[Path] = (),
     points: int = 2_000,
     bounded: bool = True,
+    progress: bool = False,
 ) -> dict[str, Answer]:
     """The answer of each model of a reading, beside its rivals, by the name of the model.
 
     Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
     intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
-    photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is.
+    photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is;
+    progress, whether to show a bar on a terminal.
 
     Raises the metric's errors, with the name of the model where there are several; RefusedError for a computation, and
     IntervalsError for intervals, that cost too much.
     """
-    subject = subject_of(name)
+    subject, reading = subject_of(name), reading.whole()
     derived, _ = subject.derive(reading)
     chosen = {**subject.metric.options, **reading.options, **derived, **options}
-    columns = columns_of(reading)
-    if not columns:
+    if not reading.models or not all(reading.models.values()):
         raise ValueError("reading: expected the columns of a model, got none")
     reading.check(chosen)
-    models: dict[str, Computed] = {}
-    for place, (model, own) in enumerate(columns.items()):
-        try:
-            one = _computed(subject, model, own, chosen, reading, times=len(columns), bounded=bounded)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"{model}: {error}" if len(columns) > 1 else str(error)) from error
-        models[model] = replace(one, place=place, photographs=photographs, points=points)
-    level, parts, why_none = _level(subject, models, chosen, intervals, bounded)
-    settled, why_less = subject.settle(models)
-    notes = [*reading.notes, *filter(None, [why_less, why_none])]
-    if level is not None:
-        settled = {model: _with_intervals(subject, one, level) for model, one in settled.items()}
+    done = compute_models(
+        subject,
+        reading,
+        chosen,
+        intervals=intervals,
+        shown=shown_of(subject),
+        bounded=bounded,
+        progress=progress,
+        photographs=photographs,
+        points=points,
+    )
+    return answers_from(subject, done, reading, chosen, source)
+
+
+def answers_from(
+    subject: Subject, done: Computation, reading: Reading, chosen: Mapping[str, Any], source: Source | None = None
+) -> dict[str, Answer]:
+    """The answer of each model of a computation; see `answers_of`."""
+    name, level = subject.name, done.level
+    settled, why_less = subject.settle(done.models)
+    notes = [*reading.notes, *filter(None, [why_less, done.why])]
     summaries = {model: one.summary for model, one in settled.items()}
     first = next(iter(settled.values()))
     leading = leading_keys(subject, first.summary)
     best = (best_of(summaries, leading[0]) if leading else "") or next(iter(settled))
-    differences: list[Difference] = []
-    if level is not None and len(settled) > 1:
-        drawn = {"n_resamples": chosen["n_resamples"], "random_state": chosen["random_state"]}
-        means = _metric(subject, first, chosen).means
-        try:
-            differences = differences_of(summaries, parts, best, level, **drawn, means=means)
-        except ValueError as error:
-            notes.append(f"The models were not compared: {error}.")
+    differences = differences_of(summaries, done, best)
+    notes += filter(None, [done.uncompared])
     changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
     marks, citation = marked(summaries, differences), texts(script(name)).citation
     caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples"
@@ -128,112 +122,50 @@ def answers_of(
             "caption": caption if differences else "",
             "noun": subject.noun,
             "citation": citation,
-            "call": python_call(name, source, len(columns) > 1, changed, best if differences else ""),
+            "call": python_call(name, source, len(settled) > 1, changed, best if differences else ""),
         }
         for model, one in settled.items():
             computed = replace(one, rivals={name: other for name, other in settled.items() if name != model})
             side = [*tables, group_table(subject, one), *by_group] if one.summary.groups else tables
-            answers[model] = _answer(subject, computed, side, notes, common)
+            groups = [*done.shown.get(model, {}).values()]
+            answers[model] = _answer(subject, computed, side, notes, common, groups)
     return answers
 
 
-def columns_of(reading: Reading) -> dict[str, dict[str, Any]]:
-    """The columns of each model of a reading, read whole where they would come in batches."""
-    if not reading.is_streamed:
-        return dict(reading.models)
-    return {
-        model: reading.change({name: whole(column) for name, column in columns.items()})
-        for model, columns in reading.models.items()
-    }
+def unnamed(answer: Answer) -> Answer:
+    """The answer of an only model, which needs no name."""
+    (model,) = answer.models
+    return replace(
+        answer,
+        model="",
+        models=[""],
+        best="",
+        numbers={"": answer.numbers[model]},
+        results={"": answer.results[model]},
+        figures=[_unnamed(figure, model) for figure in answer.figures],
+    )
+
+
+def _unnamed(figure: Figure, model: str) -> Figure:
+    if not isinstance(figure, Curves):
+        return figure
+    return replace(
+        figure, series=[replace(each, name="" if each.name == model else each.name) for each in figure.series]
+    )
+
+
+def shown_of(subject: Subject) -> Callable[[Computed], Group]:
+    """The function of what is shown of a group, for `compute_models`."""
+    return partial(_group, subject)
 
 
 def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The results of `compute`, if the cost is within the bound. Raises the metric's errors, and RefusedError."""
     subject = subject_of(name)
-    chosen, columns = {**subject.metric.options, **options}, {k: v for k, v in columns.items() if v is not None}
-    computed = _computed(subject, name, columns, chosen, Reading(name, {}), times=1, bounded=True)
-    if chosen["confidence_level"] is not None:
-        check_cost(_work_of_resamples(subject, computed, chosen["n_resamples"]), IntervalsError)
-        computed = _with_intervals(subject, computed, chosen["confidence_level"])
-    return computed.summary.as_dict()
-
-
-def _computed(
-    subject: Subject,
-    model: str,
-    columns: Mapping[str, Any],
-    options: Mapping[str, Any],
-    reading: Reading,
-    *,
-    times: int,
-    bounded: bool,
-) -> Computed:
-    """Compute a model without intervals: of all samples or by group, and then with groups pooled too."""
-    subject.check(columns, options)
-    if bounded:
-        check_cost(work_of_options(subject, columns, options))
-    rest = {key: column for key, column in columns.items() if key != GROUPS}
-    every = [columns] if GROUPS not in columns else [columns, rest]
-    states, summaries = [], []
-    for each in every:
-        metric = subject.metric(**{**options, "confidence_level": None})
-        metric.keeps_samples = True  # a row for each, so that the worst can be named
-        metric.add_batch(**each)
-        state = metric.state()
-        if bounded and state:
-            check_cost(work_of_state(subject, state, options, times * len(every)))
-        states.append(state)
-        summaries.append(metric.summary())
-    groups = [*map(group_key, np.asarray(columns[GROUPS], dtype=object).tolist())] if GROUPS in columns else []
-    pooled = summaries[-1] if len(every) > 1 else None
-    return Computed(model, rest, states[-1], options, summaries[0], reading, states[0], pooled, groups)
-
-
-def _level(
-    subject: Subject, models: Mapping[str, Computed], options: Mapping[str, Any], wanted: bool | None, bounded: bool
-) -> tuple[float | None, dict[str, Sequence[Part]], str]:
-    """The confidence level, or None for no intervals; the prepared parts of each model; and why there are none.
-
-    A resample passes once over the samples of each model, and twice for each pair.
-    """
-    level = options["confidence_level"]
-    automatic = not wanted and level is None
-    if automatic and wanted is False:
-        return None, {}, ""
-    passes = options["n_resamples"] * len(models) ** 2
-    work: dict[str, int] = {}
-    for one in models.values():
-        work |= _work_of_resamples(subject, one, passes)
-    if not automatic and bounded:
-        check_cost(work, IntervalsError)
-    if automatic and max(work.values()) > MAX_AUTOMATIC:
-        return None, {}, "Intervals take longer here, and were left out."
-    parts: dict[str, Sequence[Part]] = {}
-    if automatic or len(models) > 1:
-        parts = {model: [*_metric(subject, one, options).prepared_parts()] for model, one in models.items()}
-    if automatic and not all(are_enough(part.prepared) for own in parts.values() for part in own):
-        return None, {}, f"No intervals: there are fewer than {FEWEST} samples of a kind."
-    return level or LEVEL, parts, ""
-
-
-def _work_of_resamples(subject: Subject, one: Computed, times: int) -> dict[str, int]:
-    return work_of_resamples(subject, one.summary.as_dict(), one.by_group, one.columns, times)
-
-
-def _metric(subject: Subject, one: Computed, options: Mapping[str, Any]) -> Metric:
-    metric = subject.metric(**options)
-    metric.keeps_samples = True
-    metric.merge(one.by_group)
-    return metric
-
-
-def _with_intervals(subject: Subject, computed: Computed, level: float) -> Computed:
-    """The computation with an interval of each of its rates."""
-    options = {**computed.options, "confidence_level": level}
-    summary = _metric(subject, computed, options).summary()
-    of_all = {key: rate.interval for key, rate in summary.rates().items() if rate.interval is not None}
-    summary = computed.summary.with_intervals(of_all)._replace(options=summary.options)
-    return replace(computed, summary=summary, options=options)
+    reading = Reading(name, {name: {key: column for key, column in columns.items() if column is not None}})
+    chosen = {**subject.metric.options, **options}
+    done = compute_models(subject, reading, chosen, intervals=False, keeps_samples=True)
+    return done.models[name].summary.as_dict()
 
 
 def leading_keys(subject: Subject, summary: Summary) -> list[str]:
@@ -243,26 +175,50 @@ def leading_keys(subject: Subject, summary: Summary) -> list[str]:
     return [*(chosen or keys)][:MAX_LEADING]
 
 
+def _group(subject: Subject, computed: Computed) -> Group:
+    """What is shown of a group, or of all samples, of which only the pictures are left to be drawn."""
+    with np.errstate(all="ignore"):
+        return Group(
+            "",
+            subject.data(computed),
+            [*subject.figures(computed)],
+            [*subject.worst(computed)],
+            subject.images(computed),
+            subject.samples(computed),
+            subject.thresholds(computed),
+        )
+
+
 def _answer(
-    subject: Subject, computed: Computed, tables: Sequence[Table], notes: Sequence[str], common: Mapping[str, Any]
+    subject: Subject,
+    computed: Computed,
+    tables: Sequence[Table],
+    notes: Sequence[str],
+    common: Mapping[str, Any],
+    groups: Sequence[Group],
 ) -> Answer:
     """The answer of a model: what it shares with the others, and its own; the first table stands side by side."""
     summary, leading = computed.summary, common["leading"]
     numbers = common["numbers"][computed.model][: len(leading)]
-    decisions = subject.decisions(computed)
     pooled = f"all {plural(subject.group)} pooled" if computed.pooled is not None else ""
+    if len(groups) > 1:
+        decisions, shown = None, subject.joined(computed, groups)
+    else:
+        decisions = subject.decisions(computed)
+        shown = _group(subject, computed) if computed.state else Group("")
     return Answer(
         **common,
         model=computed.model,
-        data=subject.data(computed),
+        data=shown.data,
         over=mean_over(subject, summary),
         side_by_side=tables[0] if tables else None,
         tables=[*tables[1:], *(subject.tables(computed) or result_tables(summary))],
         sections=_sections(subject, summary, leading),
-        figures=[replace(figure, note=joined(pooled, figure.note)) for figure in subject.figures(computed)],
-        images=[*subject.images(computed)],
+        figures=[replace(figure, note=joined(pooled, figure.note)) for figure in shown.figures],
+        images=shown.images,
         decisions=decisions and replace(decisions, note=joined(pooled, decisions.note)),
-        worst=[*subject.worst(computed)],
+        worst=shown.worst,
+        groups=groups if len(groups) > 1 else (),
         notes=[_sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
         signature=summary.signature,
         sentence=_for_paper(subject, numbers, common["citation"], common["level"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,7 @@ from ..detection.outcomes import IS_RIGHT
 from ..extras import extra
 from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
-from ..reading.progress import progress_bar
-from .answer import Box, Image
+from .answer import Box, Image, Pictures
 from .subject import Computed, once
 
 FOUND = "found"
@@ -160,36 +160,41 @@ def errors_of(computed: Computed) -> BoxErrors | None:
     return BoxErrors(state, computed.options, computed.reading.classes) if is_told else None
 
 
-def images(computed: Computed, number: int = 48, *, progress: bool = False) -> list[Image]:
-    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any.
-
-    Parameters: a computation; the number of images; whether to show a bar on a terminal.
-    """
+def images(computed: Computed, number: int = 48) -> Pictures:
+    """At most `number` images with the most errors, the worst first, each with its boxes and photograph, if any."""
     errors = errors_of(computed)
     if errors is None or "counts" in computed.state:
-        return []
-    rows = errors.worst(number)
-    draw = drawing(computed, len(rows))
-    shown = progress_bar(rows, unit=" pictures", shown=progress)
-    return [draw(row, errors.boxes(row), errors.said(row)) for row in shown]
+        return Pictures([])
+    draw = drawing(computed)
+
+    def one(row: int, shown: int) -> Image:
+        return draw(row, errors.boxes(row), errors.said(row), shown)
+
+    return Pictures([partial(one, row) for row in errors.worst(number)])
 
 
-def drawing(computed: Computed, number: int) -> Callable[[int, Sequence[Box], str], Image]:
+def drawing(computed: Computed) -> Callable[[int, Sequence[Box], str, int], Image]:
     """A function that draws boxes on an image, by its index, of which it says what is wrong in words.
 
-    Parameters: a computation; the number of pictures, which share `MOST_CHARACTERS`.
+    Its last parameter is the number of pictures that are shown, which share `MOST_CHARACTERS`.
     """
-    with extra("cli"):
-        from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url, photographs_of
     reading = computed.reading
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
-    read = photographs_of(computed, paths, len(computed.state["num_references"]))
+
+    @cache
+    def reader() -> Any:
+        with extra("cli"):
+            from .pictures import photographs_of
+        return photographs_of(computed, paths, len(computed.state["num_references"]))
+
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
-    most = max(_LEAST, MOST_CHARACTERS // max(1, number))
 
-    def draw(row: int, every: Sequence[Box], said: str) -> Image:
-        own, photo, boxes = read(row), None, every[:MOST_BOXES]
+    def draw(row: int, every: Sequence[Box], said: str, shown: int) -> Image:
+        with extra("cli"):
+            from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url
+        most = max(_LEAST, MOST_CHARACTERS // max(1, shown))
+        own, photo, boxes = reader()(row), None, every[:MOST_BOXES]
         # the picture is scaled to the size that the data set says, in which boxes lie
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
         if own is not None:

@@ -71,12 +71,10 @@ def work_of_state(
 
 
 def work_of_resamples(
-    subject: Subject, results: Mapping[str, Any], state: Mapping[str, Any], columns: Mapping[str, Any], times: int
+    subject: Subject, results: Mapping[str, Any], groups: int, rows: int, times: int
 ) -> dict[str, int]:
-    """The work of so many resamples of a state, from its results without intervals."""
-    groups, rows = num_rows(state)
-    rows = max(map(len, columns.values())) if subject.images_are_rows else rows
-    numbers = _num_numbers(results)
+    """The work of so many resamples of rows in groups, from the results of some of the groups without intervals."""
+    numbers = _num_numbers(results, groups)
     steps = steps_of_resample(subject.drawing, sum(map(_is_plain, results.values())), numbers, groups, rows)
     what = f"{groups:,} groups with " * (groups > 1) + f"{numbers:,} numbers from {rows:,} rows, {times:,} resamples"
     return {what: times * steps}
@@ -125,7 +123,9 @@ def _is_plain(value: Any) -> bool:
     return not isinstance(value, (list, Mapping))
 
 
-def _num_numbers(results: Mapping[str, Any]) -> int:
-    """The numbers of all samples, and those of each group."""
-    columns = results.get(GROUPS, {}).values()
-    return sum(map(_is_plain, results.values())) + sum(not isinstance(value, str) for each in columns for value in each)
+def _num_numbers(results: Mapping[str, Any], groups: int) -> int:
+    """The numbers of all samples, and those of each group, of which the results may have some alone."""
+    columns, plain = results.get(GROUPS, {}).values(), sum(map(_is_plain, results.values()))
+    of_groups = sum(not isinstance(value, str) for each in columns for value in each)
+    some = len(results.get(GROUPS, {}).get("group", ()))
+    return plain + max(of_groups, (of_groups or plain) * groups // max(1, some) if groups > max(1, some) else 0)

@@ -25,7 +25,17 @@ _ANSWERS = TypeAdapter(dict[str, Answer], config=ConfigDict(ser_json_inf_nan="co
 
 def as_json(answers: Mapping[str, Answer]) -> bytes:
     """Answers by name as JSON, with NaN and Infinity as Python writes them."""
-    return _ANSWERS.dump_json(dict(answers), exclude_defaults=True)
+    return _ANSWERS.dump_json({name: whole(answer) for name, answer in answers.items()}, exclude_defaults=True)
+
+
+def whole(answer: Answer) -> Answer:
+    """An answer of which every picture is drawn."""
+    groups = [replace(group, images=[*map(_whole, group.images)]) for group in answer.groups]
+    return replace(answer, images=[*map(_whole, answer.images)], groups=groups or ())
+
+
+def _whole(image: Image) -> Image:
+    return replace(image, beside=[*image.beside] or ())
 
 
 def from_json(text: bytes) -> dict[str, Answer]:
@@ -53,7 +63,7 @@ def example_answers(name: str) -> dict[str, Answer]:
         points=POINTS,
     )
     return {
-        model: replace(answer, worst=[*map(_shortened, answer.worst)], images=_lighter(answer.images))
+        model: replace(answer, worst=[*map(_shortened, answer.worst)], images=_lighter(answer.images), groups=())
         for model, answer in answers.items()
     }
 
@@ -72,6 +82,7 @@ def _shortened(worst: Worst) -> Worst:
 
 def _lighter(images: Sequence[Image]) -> Sequence[Image]:
     """Images whose pictures have at most `PICTURES` characters together, three quarters of them for the large ones."""
+    images = [replace(one, beside=()) for one in images]
     if sum(len(one.picture) + len(one.thumbnail) for one in images) <= PICTURES:
         return images
     most = PICTURES // (4 * len(images))

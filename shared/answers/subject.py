@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ..metric.metric import Metric
 from ..metric.results import Summary
 from ..reading.reading import Reading
-from .answer import Decisions, Figure, Image, Table, Worst
+from .answer import Decisions, Figure, Group, Image, Table, Worst
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,6 +35,7 @@ class Computed:
     rivals: the computations of the other models, by name
     points: how many points a curve, and how many thresholds the decisions have at most
     photographs: paths of pictures to be put behind boxes and maps, matched by name
+    group: the name of the group that it is of, if it is of one
     memo: the values of functions that are `once`
     """
 
@@ -51,6 +52,7 @@ class Computed:
     rivals: Mapping[str, Computed] = field(default_factory=dict)
     points: int = 2_000
     photographs: Sequence[Path] = ()
+    group: str = ""
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -146,6 +148,9 @@ class Subject:
     noun, group: what a model and a group are called
     method: how the numbers are computed, as an end of a sentence for a paper
     images_are_rows: whether a sample is an image, so that resamples draw images
+    pools: whether numbers, figures and decisions of all groups together mean something; else each group has its own
+    samples, thresholds: of a group, as of `Group`
+    joined: the parts of an answer from those of its groups, where these are not pooled
     """
 
     metric: type[Metric]
@@ -171,6 +176,10 @@ class Subject:
     group: str = "group"
     method: str = ""
     images_are_rows: bool = False
+    pools: bool = True
+    samples: Callable[[Computed], Mapping[str, Sequence[Any]]] = lambda computed: {}
+    thresholds: Callable[[Computed], Mapping[str, str]] = lambda computed: {}
+    joined: Callable[[Computed, Sequence[Group]], Group] = lambda computed, groups: Group("")
 
     @property
     def name(self) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ..comparison import compared, differences_of_parts
-from ..metric.bootstrap import Part
 from ..metric.groups import prefixes
-from ..metric.numbers import DIGITS, decimal_text, number_text
+from ..metric.numbers import DIGITS, TOO_FEW, decimal_text, number_text
 from ..metric.results import Count, Key, Rate, Summary, kind_of
 from .answer import NO_DIFFERENCE, Difference, Table
+from .computing import Computation
 from .subject import Computed, Subject
 
 MAX_SENTENCES = 5  # the most rivals of the best that get one
@@ -115,28 +114,14 @@ def result_tables(summary: Summary) -> list[Table]:
     return tables
 
 
-def differences_of(
-    summaries: Mapping[str, Summary],
-    parts: Mapping[str, Sequence[Part]],
-    best: str,
-    level: float,
-    *,
-    n_resamples: int,
-    random_state: int,
-    means: Mapping[str, Any] = MappingProxyType({}),
-) -> list[Difference]:
-    """The paired differences of every two models, as of `compare`; those of the best come first, best − rival.
-
-    Parameters: the summary and the prepared parts of each model by name; the name of the best; means, the options of
-    means over groups; all others as of `compare`. Raises ValueError where two models have other samples.
-    """
+def differences_of(summaries: Mapping[str, Summary], done: Computation, best: str) -> list[Difference]:
+    """The paired differences of every two models, as of `compare`; those of the best come first, best − rival."""
     order = sorted(summaries, key=lambda name: name != best)
     kept = {key for summary in summaries.values() for key in summary.rates()}
     rows = []
-    for first, second in combinations(order, 2):
-        drawn = differences_of_parts(parts[first], parts[second], n_resamples=n_resamples, random_state=random_state)
+    for first, second in combinations(order, 2) if done.comparisons else ():
         rates = summaries[first].rates()
-        for key, row in compared(drawn, level, **means).rows().items():
+        for key, row in done.compared(first, second).rows().items():
             if key not in kept:
                 continue
             group, name = ("", key) if isinstance(key, str) else key
@@ -195,8 +180,8 @@ def verdicts_of(differences: Sequence[Difference], best: str, key: str, title: s
     for row in rows[:MAX_SENTENCES]:
         verdict = f"{row.better} is better" if row.better else NO_DIFFERENCE
         difference, low, high = (_shown(value, bool(row.better)) for value in (row.difference, row.low, row.high))
-        sign = "+" * (row.difference >= 0)
-        sentences.append(f"{best} vs {row.second}: {title} {sign}{difference} [{low}, {high}], {verdict}")
+        sign, ends = "+" * (row.difference >= 0), f"[{low}, {high}]" if math.isfinite(row.low) else TOO_FEW
+        sentences.append(f"{best} vs {row.second}: {title} {sign}{difference} {ends}, {verdict}")
     return sentences
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,3 +123,14 @@ def without_score(source: Source, model: str = "") -> tuple[Source, Score | None
         raise click.UsageError(f"expected {logits} with {flag} {name}, which is computed from them")
     places = {column: place for column, place in source.places.items() if column != "open_scores"}
     return source._replace(places=places), SCORES[name]
+
+
+def with_score(reading: Reading, score: Score) -> Reading:
+    """A reading with open-set scores that are computed from the predictions, which are logits."""
+
+    def scored(columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {**columns, "open_scores": score(columns["predictions"])}
+
+    if reading.is_streamed:
+        return replace(reading, change=lambda columns: scored(reading.change(columns)))
+    return replace(reading, models={model: scored(columns) for model, columns in reading.models.items()})

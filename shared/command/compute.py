@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..answers.answer import Answer
+from ..answers.answers import answers_from, shown_of, unnamed
+from ..answers.computing import Computation, compute_models
+from ..answers.subject import Subject, subject_of
 from ..faces.plot import draw_answer
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
 from ..metric.states import COUNTS
 from ..reading.reading import Reading
-from ..reading.reasons import rows_from
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
 from ..written.results import SAMPLES, as_json, census_record
-from .columns import COLUMNS, Source, column_flags, flag_of, stated, without_score
+from .columns import COLUMNS, Source, column_flags, flag_of, stated, with_score, without_score
 from .files import (
     FOLDER,
     PRINTED,
@@ -31,10 +35,10 @@ from .files import (
     to_json,
     to_picture,
 )
-from .intervals import with_quick_intervals, without_intervals
+from .intervals import note_of, without_intervals
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
-from .report import answer_of, check_report, pictures_of, writing_report
+from .report import check_report, pictures_of, writing_report
 
 _VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
@@ -103,7 +107,6 @@ def compute(
         raise click.UsageError("expected --save with --save-samples, got none")
     is_drawn = report is not None or plot is not None
     metric = chosen(**wanted)
-    metric.keeps_samples = save_samples
     warn_of_idle_options(metric, shows_intervals=on_terminal() or is_drawn, shows_decisions=is_drawn)
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
@@ -116,15 +119,27 @@ def compute(
                 f"--{LAYOUTS[name].flag}, or compare two"
             )
         say(reading)
-        _add(metric, reading, score)
-        kept = {SAMPLES: samples_of(metric, wanted)} if save_samples else {}
-        count, with_level = len(metric), metric.confidence_level is not None
-        shown, note = with_quick_intervals(metric, type(metric).summary, reported=is_drawn)
-        own = {key: value for key, value in wanted.items() if key != "per_sample"}
-        answer = answer_of(name, reading, own, score) if is_drawn else None
+        reading = reading if score is None else with_score(reading, score)
+        reading = reading.whole() if is_drawn else reading
+        subject, settings = subject_of(name), {**chosen.options, **wanted}
+        done = compute_models(
+            subject,
+            reading,
+            settings,
+            intervals=None if on_terminal() or is_drawn else False,
+            shown=shown_of(subject) if is_drawn else None,
+            keeps_samples=save_samples,
+            bounded=False,
+            progress=reading.is_streamed,
+        )
+        (model,) = done.models
+        shown, count = done.models[model].summary, len(done.metrics[model])
+        kept = {SAMPLES: samples_of(done.metrics[model], wanted)} if save_samples else {}
+        note = note_of(done, settings)
+        answer = _answer(subject, done, reading, settings) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
-    summary = shown if with_level else without_intervals(shown)
+    summary = shown if metric.confidence_level is not None else without_intervals(shown)
     results = summary.as_dict()
     writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})
     if answer is not None and plot is not None:
@@ -147,25 +162,11 @@ def _example(name: str) -> str:
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
 
 
-def _add(metric: Any, reading: Reading, score: Callable[..., Any] | None) -> None:
-    """Add the columns to a metric, in batches with a progress bar if there is a Parquet file.
-
-    With a score, the open-set scores are computed from the predictions, which are logits.
-    """
-
-    def add(first: int, batch: Mapping[str, Any]) -> None:
-        more = {} if score is None else {"open_scores": score(batch["predictions"])}
-        with rows_from(first):
-            metric.add_batch(**batch, **more)
-
-    if not reading.is_streamed:
-        add(0, reading.columns)
-        return
-    from tqdm import tqdm  # which takes 50 ms at its first bar
-
-    length = max(map(len, next(iter(reading.models.values())).values()), default=0)
-    # disable=None: no bar unless standard error is a terminal
-    with tqdm(total=length, unit=" rows", unit_scale=True, disable=None, leave=False) as progress:
-        for first, batch in reading.batches():
-            add(first, batch)
-            progress.update(len(next(iter(batch.values()), ())))
+def _answer(subject: Subject, done: Computation, reading: Reading, options: Mapping[str, Any]) -> Answer:
+    """The answer of the only model, without a table of its samples."""
+    ((model, one),) = done.models.items()
+    results = {key: result for key, result in one.summary.results.items() if key != "per_sample"}
+    bare = replace(done, models={model: replace(one, summary=one.summary._replace(results=results))})
+    answer = unnamed(answers_from(subject, bare, reading, options)[model])
+    said = [] if done.level is None else [f"{note_of(done, options)}."]
+    return replace(answer, notes=[*answer.notes, *said])

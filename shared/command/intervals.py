@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..answers.computing import Computation
 from ..metric.bootstrap import FEWEST, are_enough
 from ..metric.metric import Metric
 from ..metric.results import Rate, Summary
@@ -14,6 +15,13 @@ from .messages import on_terminal
 from .options import INTERVALS
 
 LEVEL = 0.95
+
+
+def note_of(done: Computation, options: Mapping[str, Any]) -> str:
+    """A note on the intervals of a computation, or on why there are none."""
+    if done.level is None:
+        return done.why
+    return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples"
 
 
 def with_quick_intervals(

@@ -1,17 +1,14 @@
-"""The answer behind --report and --plot of compute: its page, with images of the samples, and its drawing."""
+"""The page of an answer of compute, with images of the samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ..answers.answer import Answer
-from ..answers.answers import answers_of, columns_of
 from ..answers.subject import subject_of
 from ..faces.report.answer import report_html, with_outcomes
 from ..faces.report.frame import check_report_folder
@@ -29,23 +26,6 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
         able = ", ".join(name for name in METRICS if not subject_of(name).images_are_rows)
         raise click.UsageError(f"--images: expected a metric that judges single samples ({able}), got {metric.name}")
     check_report_folder(folder, [Path(images)] if images is not None and Path(images).is_dir() else [])
-
-
-def answer_of(
-    name: str, reading: Reading, options: Mapping[str, Any], score: Callable[..., Any] | None = None
-) -> Answer:
-    """The answer of a reading of one model, with intervals where they are quick, however large the reading is.
-
-    Parameters: the name of the metric; its options, of which the reading implies none; score, of open-set scores from
-    the predictions, which are logits.
-    """
-    [columns] = columns_of(reading).values()
-    if score is not None:
-        columns = {**columns, "open_scores": score(columns["predictions"])}
-    chosen = {**subject_of(name).metric.options, **options}
-    answer = answers_of(name, replace(reading, models={"": columns}), chosen, bounded=False)[""]
-    said = f"{100 * answer.level:.12g} % intervals: {chosen['n_resamples']:,} resamples." if answer.level else ""
-    return replace(answer, notes=[*answer.notes, *filter(None, [said])])
 
 
 def writing_report(

@@ -92,12 +92,17 @@ class _Row(NamedTuple):
     ends: Callable[[tuple[float, float] | None], str]
     color: str = _MODELS[0]
 
+    @property
+    def ends_drawn(self) -> tuple[float, ...]:
+        """The ends of the interval, or only the value where there is none, or an infinite one."""
+        return self.interval if self.interval and all(map(math.isfinite, self.interval)) else (self.value,)
+
 
 def _draw_rows(axes: Any, rows: Sequence[_Row], title: str) -> None:
     """Draw a row for each number: its value as a point, its interval as a line, and both as text."""
     for place, row in enumerate(rows):
-        if row.interval is not None:
-            axes.plot(row.interval, [place, place], color=row.color, linewidth=2.5, solid_capstyle="butt")
+        if len(row.ends_drawn) > 1:
+            axes.plot(row.ends_drawn, [place, place], color=row.color, linewidth=2.5, solid_capstyle="butt")
         axes.plot(row.value, place, "o", color=row.color, markersize=6)
         said = f"{row.number(row.value)}  {row.ends(row.interval)}".rstrip()
         axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center")
@@ -174,7 +179,10 @@ def _draw_forest(rows: Sequence[_Row], path: Path, title: str, *, zero: bool, le
     if not rows:
         raise ValueError("table: expected at least one row, got none")
     check_picture(path)
-    beyond = [row for row in rows if max(map(abs, row.interval or ())) > 1]
+    largest = [
+        max((abs(end) for end in row.interval or () if math.isfinite(end)), default=abs(row.value)) for row in rows
+    ]
+    beyond = [row for row, most in zip(rows, largest) if most > 1]
     panels = [panel for panel in ([row for row in rows if row not in beyond], beyond) if panel]
     heights = [2 * _MARGIN + _ROW * len(panel) for panel in panels]
     with styled() as canvas:

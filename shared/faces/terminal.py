@@ -340,7 +340,7 @@ def comparison_text(
     certain = any(not math.isnan(row.low) for row in differences)
     said = "difference in points" if percent else "difference"
     head = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said, *(["p", ""] if certain else [])]
-    lines = [_difference(row, certain, percent and row.key in shares, level) for row in differences]
+    lines = [_difference(row, certain, percent and row.key in shares) for row in differences]
     rows = [[quiet(cell) for cell in head], *lines]
     left = {0, len(head) - 1} if certain else {0}
     if certain and width >= _FOR_DRAWINGS and text_width(aligned(rows, left)) + 2 + _DRAWN <= width:
@@ -358,7 +358,7 @@ def comparison_text(
     return aligned(rows, left, colour=colour)
 
 
-def _difference(row: Difference, certain: bool, percent: bool, level: float) -> list[Cell]:
+def _difference(row: Difference, certain: bool, percent: bool) -> list[Cell]:
     cells: list[Cell] = [with_arrow(row.key, row.higher)]
     for name, value in zip((row.first, row.second), row.values):
         text = number_text(value, percent=percent)
@@ -366,7 +366,7 @@ def _difference(row: Difference, certain: bool, percent: bool, level: float) -> 
     signed = signed_text(row.difference, percent=percent)
     if math.isnan(row.low):
         return [*cells, signed, "", ""] if certain else [*cells, signed]
-    differs = row.higher is None and row.p_value + level <= 1  # where neither direction is better
+    differs = row.higher is None and not row.low <= 0 <= row.high  # where neither direction is better
     verdict = quiet("differs" if differs else NO_DIFFERENCE)
     return [
         *cells,
@@ -377,8 +377,8 @@ def _difference(row: Difference, certain: bool, percent: bool, level: float) -> 
 
 
 def _axis(rows: Sequence[Difference]) -> tuple[float, float]:
-    ends = [end for row in rows if not math.isnan(row.low) for end in (row.low, row.high, row.difference)]
-    low, high = min(0.0, *ends), max(0.0, *ends)
+    ends = [end for row in rows if math.isfinite(row.low) for end in (row.low, row.high, row.difference)]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
     return (low, high) if low < high else (-1.0, 1.0)
 
 
@@ -400,7 +400,7 @@ def _scale(axis: tuple[float, float], factor: int) -> str:
 
 
 def _drawing(row: Difference, axis: tuple[float, float]) -> str:
-    if math.isnan(row.low):
+    if not math.isfinite(row.low):
         return ""
     line = [" "] * _DRAWN
     line[_place(0.0, axis)] = "┊"

@@ -9,6 +9,7 @@ from typing import Any
 
 DIGITS = 3  # decimals of a short text; two in percent
 _MOST = 17  # decimals
+TOO_FEW = "too few resamples"  # in place of the interval of a difference whose level needs more
 
 
 def number_text(value: Any, digits: int | None = None, *, percent: bool = False) -> str:
@@ -54,11 +55,13 @@ def signed_text(value: float, digits: int | None = None, *, percent: bool = Fals
 
 
 def interval_text(low: float, high: float, digits: int | None = None, *, percent: bool = False) -> str:
-    """The ends of an interval.
+    """The ends of an interval; those of a difference are infinite where there are too few resamples for its level.
 
-    >>> interval_text(-0.019, 0.025), interval_text(-0.019, 0.025, percent=True)
-    ('[-0.019, 0.025]', '[-1.90, 2.50]')
+    >>> interval_text(-0.019, 0.025), interval_text(-0.019, 0.025, percent=True), interval_text(-math.inf, math.inf)
+    ('[-0.019, 0.025]', '[-1.90, 2.50]', 'too few resamples')
     """
+    if (low, high) == (-math.inf, math.inf):
+        return TOO_FEW
     return f"[{number_text(low, digits, percent=percent)}, {number_text(high, digits, percent=percent)}]"
 
 

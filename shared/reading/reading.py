@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..metric.groups import GROUPS, rows_of_groups
 from .tables.files import Streamed, Table, batches, whole
 
 IMAGES, LABELS, BOXES = "images", "label files", "boxes"
@@ -21,6 +24,7 @@ PREDICTIONS, PREDICTED, OTHERS = "prediction files", "predicted boxes", "other f
 REPEATED = (BOXES, "stated twice")
 BESIDE = (OTHERS, "beside images and labels")
 OF_CLASSES = "with names of classes"
+ALONE = ""  # the name of the only category
 
 LeftOut = dict[tuple[str, str], Sequence[str]]  # names by kind and reason
 
@@ -135,6 +139,45 @@ def as_paths(places: Place | Sequence[Place], name: str = "inputs") -> list[Path
 
 
 @dataclass
+class Category:
+    """Samples that are computed together, such as those of a category of a data set, or all.
+
+    name: such as "bottle"; group, of its samples where they have no group: "" if it is the only one
+    models: the columns of each model, by its name
+    images: the names of its samples
+    split: cuts the columns of a model into batches, each with the number of its first row
+    """
+
+    name: str
+    group: str
+    models: Mapping[str, Mapping[str, Any]]
+    images: Sequence[Any]
+    split: Callable[[Mapping[str, Any]], Iterator[tuple[int, dict[str, Any]]]]
+
+    def batches(self, model: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The columns of a model in batches, each with the number of its first row."""
+        return self.split(self.models[model])
+
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        """The rows of each group, of "" those that belong to all."""
+        first = next(iter(self.models.values()))
+        return rows_of_groups(first[GROUPS]) if GROUPS in first else {}
+
+    def part(self, rows: Sequence[int]) -> Category:
+        """Some of its samples, without groups."""
+        models = {
+            model: {name: _taken(column, rows) for name, column in columns.items() if name != GROUPS}
+            for model, columns in self.models.items()
+        }
+        return replace(self, models=models, images=[self.images[row] for row in rows] if self.images else [])
+
+
+def _taken(column: Any, rows: Sequence[int]) -> Any:
+    return column.part(rows) if hasattr(column, "part") else [column[row] for row in rows]
+
+
+@dataclass
 class Reading:
     """Contents of files.
 
@@ -170,6 +213,48 @@ class Reading:
     assumed: str = ""
     table: Table | None = None
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was read, for saved results: folders, layout, numbers of files."""
+        return {}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The choices of the reader that move numbers, for the signature."""
+        return {}
+
+    @property
+    def length(self) -> int:
+        """The number of samples to read, of all models."""
+        return sum(max(map(len, columns.values()), default=0) for columns in self.models.values())
+
+    @property
+    def category_names(self) -> Sequence[str]:
+        """The names of the categories, which are computed one after another; by default one, without a name."""
+        return [ALONE]
+
+    def categories(self) -> Iterator[Category]:
+        """The samples of each category, of all models."""
+        yield Category(ALONE, ALONE, self.models, self.images or self.samples, self._batches)
+
+    def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Columns in batches, each with the number of its first row."""
+        if not any(isinstance(column, Streamed) for column in columns.values()):
+            yield 0, dict(columns)
+            return
+        for first, batch in batches(columns):
+            yield first, self.change(batch)
+
+    def whole(self) -> Reading:
+        """The same with all columns read, also those that would come in batches."""
+        if not self.is_streamed:
+            return self
+        models = {
+            model: self.change({name: whole(column) for name, column in columns.items()})
+            for model, columns in self.models.items()
+        }
+        return replace(self, models=models, change=dict)
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options of the metric that do not suit the columns."""
 
@@ -178,8 +263,7 @@ class Reading:
         """The columns of the only model. Raises ValueError if there are several."""
         if len(self.models) != 1:
             raise ValueError(f"expected one model, got {', '.join(self.models)}; models holds the columns of each")
-        columns = next(iter(self.models.values()))
-        return self.change({name: whole(column) for name, column in columns.items()}) if self.is_streamed else columns
+        return next(iter(self.whole().models.values()))
 
     @property
     def is_streamed(self) -> bool:
@@ -188,8 +272,4 @@ class Reading:
 
     def batches(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """The columns of the only model in batches, each with the number of its first row."""
-        if not self.is_streamed:
-            yield 0, self.columns
-            return
-        for first, batch in batches(next(iter(self.models.values()))):
-            yield first, self.change(batch)
+        yield from self._batches(next(iter(self.models.values())) if self.is_streamed else self.columns)

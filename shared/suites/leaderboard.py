@@ -22,7 +22,7 @@ import numpy as np
 
 from ..arrays.checks import as_open_share
 from ..arrays.compacting import rows_and_places
-from ..comparison import Comparison, compared, differences_of_parts, p_value
+from ..comparison import Comparison, compared, differences_of_parts, not_rejected, p_value
 from ..loading import METRICS, metric_class
 from ..metric.bootstrap import Part, content_digest
 from ..metric.metric import Metric
@@ -170,13 +170,10 @@ def undecided(
 ) -> dict[Place, bool | None]:
     """Whether each number (model, group, key) is not clearly worse than the best of its group and key.
 
-    The best is compared with each other model as by `compare`, with the p-values that it gives. With m others and
-    Holm's correction, the p-values in ascending order p_1 ≤ … ≤ p_m are of worse models up to the first
-
-        p_i > (1 − confidence_level) / (m − i + 1).
-
-    Of several best models, a worse one is worse than each that it can be compared with: its p-value is the highest.
-    With several seeds, each resample draws samples, and seeds, in common for both models (see `Runs`).
+    The best is compared with each other model as by `compare`, with the p-values that it gives, after Holm's correction
+    (see `not_rejected`). Of several best models, a worse one is worse than each that it can be compared with: its
+    p-value is the highest. With several seeds, each resample draws samples, and seeds, in common for both models (see
+    `Runs`).
 
     Parameters: results by name, which say the directions of their keys, and keep their samples; confidence_level;
     seeds, as of `make_table`: results whose names differ only there are one model; keys to compare, by default all.
@@ -185,7 +182,6 @@ def undecided(
     those that samples do not give, are left out. Numbers equal to the best do not differ. Neither the names nor the
     order of files matter. There are as many resamples as by default in `compare`, or more where Holm's first bound
     needs them, from 13 models at 95 %.
-    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
     """
     level = as_open_share(confidence_level, "confidence_level")
     keeping = {name: result for name, result in results.items() if SAMPLES in result}
@@ -296,20 +292,6 @@ def _kinds_and_sizes(prepared: Prepared) -> tuple[bytes, bytes]:
 
 def _as_bytes(array: np.ndarray) -> bytes:
     return array.astype(np.float64).tobytes() if array.dtype.kind in "biuf" else repr(array.tolist()).encode()
-
-
-def not_rejected(p_values: Mapping[str, float | None], level: float) -> dict[str, bool]:
-    """Whether each hypothesis is not rejected after Holm's correction; untested ones (None) are left out.
-
-    >>> not_rejected({"a": 0.01, "b": 0.04, "c": 0.03, "d": None}, 0.95)
-    {'a': False, 'c': True, 'b': True}
-    """
-    known = {name: p for name, p in p_values.items() if p is not None}
-    kept, stands = {}, False
-    for i, (name, p) in enumerate(sorted(known.items(), key=lambda pair: pair[1])):
-        stands = stands or p * (len(known) - i) + level > 1  # as `better` compares them
-        kept[name] = stands
-    return kept
 
 
 class Runs(Prepared):

@@ -19,7 +19,6 @@ from openworld_metrics.answers.answer import Bars, Curves, Histogram
 from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.faces import palette
-from openworld_metrics.metric.numbers import percent_text
 from openworld_metrics.reading.reading import Reading
 from tests.answers.models import first_of
 from tests.references import components
@@ -88,10 +87,11 @@ def test_decisions_on_images_where_only_these_are_judged() -> None:
     (roc,), (scores,) = figures(of, Curves), figures(of, Histogram)
     assert roc.follows == ("FPR", "TPR")
     assert scores.follows
-    shown = SUBJECT.images(of)
+    shown = [image for image in SUBJECT.images(of) if image.kind in ("missed", "lowest")]
     order = sorted(range(6), key=lambda image: maps[image].max())
-    assert [image.name for image in shown[:6]] == [*map(str, order)]
-    assert shown[0].said == f"score {maps[order[0]].max():.4g}"
+    assert [image.name for image in shown] == [*map(str, order)]
+    at = SUBJECT.thresholds(of)["image"]
+    assert shown[-1].said == f"score {maps[order[-1]].max():.3g} > {at}"
 
 
 def test_curves_of_two_sets_of_maps() -> None:
@@ -128,23 +128,34 @@ def test_a_long_curve_is_thinned() -> None:
 
 
 def test_worst_images_are_those_of_a_plain_loop() -> None:
-    maps, masks = data(3, 12, void=True)
+    """Missed ones, false alarms, detected ones of which less than half is covered, then others with wrong pixels."""
+    maps, masks = data(3, 24, void=True)
     # images with many false alarms, and with few
-    maps = np.round(maps + 0.4 * np.random.default_rng(3).random((12, 1, 1)), 1)
-    of = computed(masks, maps, ignore_value=VOID)
-    threshold = of.results["pixel_f1_max_threshold"]
-    rows = []
+    maps = np.round(maps + 1.5 * np.random.default_rng(3).random((24, 1, 1)), 1)
+    of = computed(masks, maps, ignore_value=VOID, image_threshold=1.9)
+    threshold, at = of.results["pixel_f1_max_threshold"], 1.9
+    kinds: dict[str, list[Any]] = {"missed": [], "alarm": [], "partly": [], "pixels": []}
     for image, (own, mask) in enumerate(zip(maps, masks)):
         pairs = [*zip(own.ravel().tolist(), mask.ravel().tolist())]
+        score = max(score for score, label in pairs if label != VOID)
         missed = sum(score <= threshold and label == 1 for score, label in pairs)
         flagged = sum(score > threshold and label == 0 for score, label in pairs)
         defect = sum(label == 1 for _, label in pairs)
-        said = f"missed {percent_text(missed, defect)}, flagged {flagged} px" if defect else f"flagged {flagged} px"
-        if missed + flagged:
-            rows.append((not defect, -missed - flagged, image, said))
+        said = f"{defect - missed} of {defect} defect px covered, flagged {flagged} normal px"
+        said = said if defect else f"flagged {flagged} normal px"
+        if defect and score <= at:
+            kinds["missed"].append((score, image, said))
+        elif not defect and score > at:
+            kinds["alarm"].append((-score, -image, said))
+        elif defect and 2 * missed > defect:
+            kinds["partly"].append((1 - missed / defect, score, image, said))
+        elif missed + flagged:
+            kinds["pixels"].append((not defect, -missed - flagged, image, said))
+    expected = [(kind, str(abs(row)), said) for kind, rows in kinds.items() for *_, row, said in sorted(rows)]
     shown = SUBJECT.images(of)
-    assert [(image.name, image.said) for image in shown] == [(str(row), said) for _, _, row, said in sorted(rows)]
-    assert [image.name for image in anomaly.images(of, 2)] == [image.name for image in shown[:2]]
+    assert {"missed", "alarm", "pixels"} <= {kind for kind, *_ in expected}
+    assert [(image.kind, image.name, image.said.rpartition("; ")[2]) for image in shown] == expected
+    assert [image.name for image in shown[:2]] == [name for _, name, _ in expected[:2]]
     assert shown[0].keys == [
         ("true defect", "known"),
         (f"score > {SUBJECT.threshold(of, 'pixel_f1_max')}", "unknown"),

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS, compare, read
-from openworld_metrics.answers import answers, pictures
+from openworld_metrics.answers import computing, pictures
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
 from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
-from openworld_metrics.answers.saved import as_json, example_answers, from_json, saved_answers
+from openworld_metrics.answers.saved import as_json, example_answers, from_json, saved_answers, whole
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
 from openworld_metrics.metric.numbers import number_text
@@ -135,7 +135,7 @@ def test_an_answer_is_json(name: str) -> None:
     assert as_json(again) == text
     assert type(again["m0"]) is Answer
     assert repr(again["m0"].results) == repr(odd)
-    json.dumps(asdict(answers["m0"]))
+    json.dumps(asdict(whole(answers["m0"])))
     assert repr(pickle.loads(pickle.dumps(answers))) == repr(answers)
 
 
@@ -243,7 +243,7 @@ def test_intervals_come_by_themselves_where_they_are_quick(tmp_path: Path, monke
     (answer,) = answers_of("ood_bench", reading, {}).values()
     assert answer.level == LEVEL
     assert answer.numbers[answer.model][0].interval is not None
-    monkeypatch.setattr(answers, "MAX_AUTOMATIC", 1_000)
+    monkeypatch.setattr(computing, "MAX_AUTOMATIC", 1_000)
     (answer,) = answers_of("ood_bench", reading, {}).values()
     assert answer.level is None
     assert answer.notes == ["Intervals take longer here, and were left out."]

@@ -312,13 +312,13 @@ def test_photographs_lie_behind_boxes_by_name(tmp_path: Path) -> None:
     assert (picture.size, size) == ((100, 22), (360, 80))
     alone.write_bytes(b"no photograph")
     with pytest.raises(ValueError, match=r"any\.jpg: cannot identify"):
-        SUBJECT.images(computed(one, photographs=[alone]))
+        [*SUBJECT.images(computed(one, photographs=[alone]))]
     many = tmp_path / "many.zip"
     with zipfile.ZipFile(many, "w") as archive:
         for number in range(5_001):
             archive.writestr(f"{number}.png", b"")
     with pytest.raises(RefusedError, match=r"many\.zip"):
-        SUBJECT.images(computed(one, photographs=[many]))
+        [*SUBJECT.images(computed(one, photographs=[many]))]
 
 
 def test_boxes_in_fractions_of_an_image_lie_on_its_pixels(tmp_path: Path) -> None:

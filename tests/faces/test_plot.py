@@ -202,10 +202,10 @@ def test_the_command_draws_what_compare_gives(run: Run, tmp_path: Path) -> None:
     for name, column in (("a", FIRST), ("b", SECOND), ("y", LABELS)):
         np.save(tmp_path / f"{name}.npy", column)
     call = ["compare", "ood_bench", "--first-predictions", "a.npy", "--second-predictions", "b.npy"]
-    call += ["--references", "y.npy", "--n-resamples", "9"]
+    call += ["--references", "y.npy", "--n-resamples", "39"]
     code, output, errors = run(*call, "--plot", "forest.svg")
     assert (code, errors) == (0, "")
-    table = compare("ood_bench", FIRST, SECOND, references=LABELS, n_resamples=9)
+    table = compare("ood_bench", FIRST, SECOND, references=LABELS, n_resamples=39)
     assert json.loads(output) == table
     draw_differences(table, "same.svg", title="ood_bench: a − b", models=("a", "b"))
     drawn = Path("forest.svg").read_bytes()

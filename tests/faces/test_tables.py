@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
+from openworld_metrics.comparison import not_rejected
 from openworld_metrics.faces.tables import FORMS, Cell, ResultTable, keys_of, make_table, ranked, render
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
-from openworld_metrics.suites.leaderboard import Runs, not_rejected, samples_of, undecided
+from openworld_metrics.suites.leaderboard import Runs, samples_of, undecided
 from openworld_metrics.written.results import Direction, direction
 from tests import cases
 from tests.conftest import Run
@@ -708,8 +709,9 @@ def test_marks_of_two_models_are_the_verdict_of_compare(name: str, monkeypatch: 
                 continue
             better = 0 if (one > other) == higher else 1
             place = (files[1 - better], group or "mean", key)
-            agrees = compare(metric, *models, **shared, n_resamples=100, confidence_level=1 - p)["better"][i]
-            assert undecided(results, 1 - p, keys=[key])[place] == (agrees != ("first", "second")[better])
+            below = 1 - p - 1e-9
+            agrees = compare(metric, *models, **shared, n_resamples=100, confidence_level=below)["better"][i]
+            assert undecided(results, below, keys=[key])[place] == (agrees != ("first", "second")[better])
             assert undecided(results, 1 - p + 1e-9, keys=[key])[place]
             checked += 1
     assert checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from statistics import NormalDist
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import compare
-from openworld_metrics.comparison import Comparison
+from openworld_metrics.comparison import Comparison, better, ends_of_differences, not_rejected, p_value
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.bootstrap import BLOCK, MANY_ROWS, draw, percentiles, resampled
@@ -243,8 +244,8 @@ def test_no_model_is_better_at_a_difference_of_0() -> None:
         table = compare(
             "ood_bench", *models, references=[0, 1] * 6, confidence_level=0.5, n_resamples=3, random_state=seed
         )
-        for difference, better in zip(table["difference"], table["better"]):
-            assert difference or better is None
+        for difference, verdict in zip(table["difference"], table["better"]):
+            assert difference or verdict is None
 
 
 @pytest.mark.parametrize("name", RESAMPLED)
@@ -291,12 +292,31 @@ def test_models_that_differ_only_in_resamples_without_a_class_are_mirrored() -> 
     first, second, references = np.asarray([1, 1, 0, 0, 2]), np.asarray([2, 0, 2, 2, 1]), [2, 1, 0, 0, 1]
     models = [each[:, None] for each in (first, second)]
     there, back = (
-        compare("accuracyk", *pair, references=references, average="macro", n_resamples=50)
+        compare("accuracyk", *pair, references=references, average="macro", n_resamples=300, confidence_level=0.9)
         for pair in (models, models[::-1])
     )
     assert there["low"] == [-high for high in back["high"]]
     assert there["high"] == [-low for low in back["low"]]
     assert there["low"] != [-high for high in there["high"]]
+
+
+@pytest.mark.parametrize("level", [0.95, 0.9, 0.99, 0.68, 0.5])
+def test_an_interval_excludes_0_exactly_where_the_p_value_says_so(level: float) -> None:
+    """Of any number of resampled differences, also tied ones and ones of exactly 0; both are mirrored."""
+    rng, alpha, verdicts = np.random.default_rng(0), 1 - Fraction(str(level)), Counter[bool]()
+    for number in [*range(1, 130), 999, 1000]:
+        for shift in (0.0, 0.5, 2.5, 4.0):
+            differences = np.round(rng.normal(shift, size=number), int(rng.integers(0, 4)))
+            low, high = ends_of_differences(differences, level)
+            rarer = min(int(np.sum(differences <= 0)), int(np.sum(differences >= 0)))
+            excludes = low > 0 or high < 0
+            assert excludes == (Fraction(2 * (rarer + 1), number + 1) <= alpha)
+            assert ends_of_differences(-differences, level) == (-high + 0.0, -low + 0.0)
+            assert (better(True, low, high) is not None) == excludes
+            assert not_rejected({"rival": p_value(differences)}, level)["rival"] != excludes
+            assert (low == -np.inf) == ((number + 1) * alpha < 2)
+            verdicts[excludes] += 1
+    assert len(verdicts) == 2
 
 
 @pytest.mark.parametrize("wrong_in_b", [(1, 7), (2, 2)], ids=["one symmetric", "both symmetric"])

@@ -64,7 +64,7 @@ def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None
         for end in ("low", "high"):
             found = table["groups"][f"{key}_{end}"][at]
             assert found == pytest.approx(of_arrays[end][i], abs=0.2)
-    same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 9})
+    same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 39})
     assert set(same["p_value"]) == {1.0}
     assert set(same["low"]) == set(same["high"]) == {0.0}
 

@@ -33,7 +33,7 @@ from . import files, form, view, work, worker
 from .credits import EXAMPLES
 from .files import Held
 from .pairs import PAIRS, siblings
-from .worker import Look, PageError, Request
+from .worker import Look, PageError, Request, best_of
 
 LOCAL = (
     '<p class="face"><b>Your files stay on this machine.</b> It serves these pages to itself, and nothing is uploaded '
@@ -83,12 +83,6 @@ def held_example(metric: str) -> Held:
     folder, example = script(metric).parent / "examples", subject_of(metric).example
     photographs = [str(folder / example.photographs)] if example.photographs else []
     return Held([{Path(name).stem: [str(folder / name)]} for name in example.files], (), photographs)
-
-
-def best_of(answers: Mapping[str, Answer]) -> Answer:
-    """The answer of the best model, or of the first if none is best."""
-    first = next(iter(answers.values()))
-    return answers.get(first.best, first)
 
 
 def gathered(handler: Handler) -> Handler:
@@ -177,7 +171,8 @@ class Page:
         moved = ["slider", "number", "preset", "decisions", *plots]
         cards = [f"{kind}{i}" for kind in ("title", "card") for i in range(view.MAX_FIGURES)]
         seen = ["model", "comparison", "headline", "images", "worst", "more", "notes", "text", "threshold"]
-        p["comparison"].select(self._chosen, shown, [p[name] for name in (*seen, *moved, *cards)], **QUIET)
+        outputs = [p[name] for name in ("answers", *seen, *moved, *cards)]
+        p["comparison"].select(gathered(self._chosen), [*shown, p["done"]], outputs, **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
         for name, trigger in (("slider", "input"), ("number", "submit"), ("preset", "input")):
             getattr(p[name], trigger)(self._moved_by(name), [p[name], *shown], [p[each] for each in moved], **LATEST)
@@ -476,11 +471,11 @@ class Page:
             return
         yield self._busy("Computing …")
         try:
-            for intervals in (False, None):
-                answers = await work.run(visit.session, worker.compute, wanted, intervals)
+            for intervals, pictured in ((False, None), (None, "")):
+                answers = await work.run(visit.session, worker.compute, wanted, intervals, pictured)
                 seconds, level = time.monotonic() - began, best_of(answers).level
                 shown = self._answered(answers, wanted, copied, seconds)
-                if intervals is None or level is not None:
+                if intervals is None or (level is not None and self.metric not in READERS):
                     words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
                     yield {**shown, **self._idle(words)}
                     return
@@ -525,10 +520,27 @@ class Page:
         answer: Answer = held[1][model]
         return answer
 
-    def _chosen(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> dict[Any, Any]:
+    async def _chosen(
+        self,
+        request: gr.Request,
+        answers: Any,
+        stamp: str,
+        model: str,
+        copied: str,
+        done: Any,
+        event: gr.EventData,
+    ) -> Updates:
+        """Show another model: its numbers at once, and its pictures when they are drawn."""
         model = str(event._data.get("value", ""))
         answer = self._answer(answers, stamp, model)
-        return {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
+        yield {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
+        if answer.images or not answers or not done or self.metric not in READERS:
+            return
+        with suppress(work.SupersededError, PageError):
+            images = await work.run(request.session_hash or "", worker.pictures, done[0], model)
+            drawn = replace(answer, images=images)
+            held = (answers[0], {**answers[1], model: drawn})
+            yield {self.parts["answers"]: held, **view.changed(self.parts, {"images": view.image_props(drawn)})}
 
     def _pictured(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> Any:
         answer, value = self._answer(answers, stamp, model), str(event._data.get("value", ""))

@@ -27,7 +27,7 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
     props = {
         "comparison": _html(html.comparison(answer)),
         "headline": _html(html.headline(answer)),
-        "images": _html(images(answer, 0)),
+        "images": image_props(answer),
         "worst": _html(html.worst(answer)),
         "more": _html("".join([html.numbers(answer), html.differences(answer), html.tables(answer)])),
         "notes": _html(html.notes(answer)),
@@ -43,6 +43,11 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
         shown = "" if figure is None else html.title_of(figure) if moves else _still(figure)
         props[f"title{i}"], props[f"card{i}"] = _html(shown), {"visible": figure is not None}
     return props
+
+
+def image_props(answer: Answer) -> Props:
+    """The properties of the images, of which the first is large."""
+    return _html(images(answer, 0))
 
 
 def _still(figure: Figure) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Image
 from ...answers.answers import answers_of, results_of
 from ...answers.python import Source
 from ...answers.subject import subject_of
@@ -22,7 +22,7 @@ from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.boxes.dataset import class_ids
 from ...reading.limits import PAGES, RefusedError
-from ...reading.maps.maps import MapSizeError, load
+from ...reading.maps.maps import MapSizeError, check_sizes, read_all
 from ...reading.places import unsigned
 from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
@@ -33,6 +33,7 @@ from ...reading.rows.recognised import wrong_way
 from ...reading.rows.rows import Rows, rows_of
 
 MAX_MODELS = 20
+MAX_IMAGES = 48
 MAX_WORDS = 2_000  # characters of a message
 _ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
 CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
@@ -110,6 +111,8 @@ def look(request: Request) -> Look:
                     which = f"Which column holds {' and '.join(rows.missing)}? Choose it"
                     return _seen(request.metric, rows, error=f"{rows.question or which} under Columns.")
                 held = rows.reading()
+            else:
+                read_all(held)
             return _described(request, held, rows)
         except Exception as error:
             text, number = explain(error), getattr(error, "number", 0)
@@ -118,8 +121,11 @@ def look(request: Request) -> Look:
             return _seen(request.metric, rows, error=text, out=out, resize=resize)
 
 
-def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer]:
-    """The answers of the models, as of `answers_of`. Raises PageError."""
+def compute(request: Request, intervals: bool | None = None, shown: str | None = "") -> dict[str, Answer]:
+    """The answers of the models, as of `answers_of`, with the pictures of the one that is shown. Raises PageError.
+
+    Parameters: shown, the name of a model, "" for the best one; None for numbers without pictures, which are faster.
+    """
     with TemporaryDirectory() as folder:
         try:
             held, rows = read_request(request, Path(folder))
@@ -132,9 +138,27 @@ def compute(request: Request, intervals: bool | None = None) -> dict[str, Answer
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
             own = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
-            return with_notes_of_page(answers_of(request.metric, reading, options, intervals=intervals, **own))
+            answers = with_notes_of_page(answers_of(request.metric, reading, options, intervals=intervals, **own))
+            drawn = shown or (best_of(answers).model if shown is not None else None)
+            return {name: replace(one, images=_drawn(one) if name == drawn else ()) for name, one in answers.items()}
         except Exception as error:
             raise PageError(explain(error)) from None
+
+
+def pictures(request: Request, model: str) -> Sequence[Image]:
+    """The pictures of a model. Raises PageError."""
+    return compute(request, False, model)[model].images
+
+
+def best_of(answers: Mapping[str, Answer]) -> Answer:
+    """The answer of the best model, or of the first if none is best."""
+    first = next(iter(answers.values()))
+    return answers.get(first.best, first)
+
+
+def _drawn(answer: Answer) -> Sequence[Image]:
+    """The first images of an answer, drawn, without those beside them."""
+    return [replace(image, beside=()) for image in answer.images[:MAX_IMAGES]]
 
 
 def report(answer: Answer) -> str:
@@ -188,7 +212,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
         choices = dict(request.choices) | ({"groups": True} if request.metric == "openset_detection" else {})
         held = READERS[request.metric].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
-        load(held, PAGES)
+        check_sizes(held, PAGES)
         return held, None
     rows = rows_of(
         request.metric,

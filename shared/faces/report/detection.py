@@ -20,6 +20,7 @@ from ...detection.errors import KEYS_OF_TABLES, NEARBY
 from ...detection.no_objects import no_objects_notes
 from ...metric.results import Results
 from ...reading.boxes.dataset import Dataset, Detections, objects_of
+from ...reading.progress import progress_bar
 from ...suites.detection import class_options, openset_summary, says_unknown
 from ...written.files import write_file
 from ...written.results import KINDS
@@ -184,7 +185,8 @@ def _decisions_section(errors: BoxErrors, says: bool) -> Section:
 
 def _images_section(computed: Computed, errors: BoxErrors, number: int, progress: bool) -> Section:
     """The images with the most errors, the worst first, with filters by kind of error."""
-    shown = worst_images(computed, number, progress=progress)
+    shown = progress_bar(worst_images(computed, number), unit=" pictures", shown=progress)
+    shown = [*shown]
     if not shown:
         return Section("Images", "Images", [frame.text("No image has an error.")])
     counts = (int(errors.errors[row]) for row in errors.worst(number))
@@ -198,8 +200,8 @@ def _images_section(computed: Computed, errors: BoxErrors, number: int, progress
 
 def _examples_section(computed: Computed, errors: BoxErrors) -> Section:
     examples = errors.examples()
-    draw = drawing(computed, len(examples))
-    drawn = [draw(row, boxes, kind) for kind, row, boxes in examples]
+    draw = drawing(computed)
+    drawn = [draw(row, boxes, kind, len(examples)) for kind, row, boxes in examples]
     shown = [Tile(image.said, [image.name], [image]) for image in drawn]
     lead = "The most confident false positive of each kind, and the largest missed object."
     return Section("Examples", "One error of each kind", [frame.tiles(shown)] if shown else [], lead)

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,7 +20,7 @@ from ...arrays.checks import as_bool, as_real
 from ..limits import COMMANDS, Limits, size_text
 from ..places import image_size
 from ..progress import progress_bar
-from ..reading import Input, Place, Reading
+from ..reading import ALONE, Category, Input, Place, Reading
 from ..reasons import named, some
 from .layouts import TITLES
 from .listing import AnomalyImage, is_archive, key_of
@@ -28,11 +29,74 @@ from .pairing import MAPS, AnomalyMaps, check_names, list_models
 from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
+_BATCH, _BATCH_PIXELS = 64, 1 << 22  # images that are added together
 _ARRAYS = (".npy", ".npz")
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 Pair = tuple[AnomalyImage, Path]  # an image, and its map
+
+
+@dataclass
+class MapReading(Reading):
+    """The contents of files of maps and masks: `listed` are those of each model, of one data set.
+
+    chosen: the choices of `map_reader`, sample_pattern and groups
+    """
+
+    listed: dict[str, AnomalyMaps] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def category_names(self) -> Sequence[str]:
+        """The names of the categories, which are computed one after another; one without a name for all together."""
+        return [ALONE] if self.chosen.get("groups") is False else [*self.first.by_category]
+
+    @property
+    def first(self) -> AnomalyMaps:
+        """The files of the first model."""
+        return next(iter(self.listed.values()))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The choices that move numbers, for the signature."""
+        names = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")
+        return {name: self.chosen[name] for name in names if self.chosen.get(name)}
+
+    def categories(self) -> Iterator[Category]:
+        """The images of each category, each once: normal ones belong to all groups of their category."""
+        several = len(self.category_names) > 1
+        if self.chosen.get("groups") is False:
+            yield from super().categories()
+            return
+        for category, pairs in self.first.by_category.items():
+            by_defect = groups_of(self.first, pairs) != [category]
+            groups = [f"{category}/{image.defect}" if image.anomalous else None for image, _ in pairs]
+            models = {}
+            for name, listed in self.listed.items():
+                at = {pair[0].key: pair for pair in listed.pairs}
+                files = _Files(self.models[name]["predictions"].files.read, [at[image.key] for image, _ in pairs])
+                pattern = pattern_of(listed, self.chosen.get("sample_pattern"))
+                models[name] = _columns(files, groups if by_defect else [], pattern, self.options.get("ignore_value"))
+            names = _names([image for image, _ in pairs], several and self.first.data.layout is not None)
+            yield Category(category, category if several else ALONE, models, names, self._batches)
+
+    def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Columns, a few images at a time, which are read ahead."""
+        maps = columns["predictions"]
+        if not isinstance(maps, Maps) or not isinstance(columns["references"], Maps):
+            yield from super()._batches(columns)
+            return
+        start, pixels, held = 0, 0, list[MapAndMask]()
+        for end, content in enumerate(read_ahead(maps.files.read, maps.files.pairs), 1):
+            held.append(content)
+            pixels += content.score_map.size
+            if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(maps):
+                rows = slice(start, end)
+                batch = {name: column[rows] for name, column in columns.items() if not isinstance(column, Maps)}
+                own = {name: [*map(columns[name].part_of, held)] for name in ("predictions", "references")}
+                yield start, {**own, **batch}
+                start, pixels, held = end, 0, []
 
 
 def read_maps(
@@ -90,8 +154,9 @@ def read_maps(
         groups_of_rows = [group for _, _, group in rows] if groups is not False else []
         columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
     several = len(listed.by_category) > 1 and listed.data.layout is not None
-    names = [key_of(f"{image.category}/{image.name}" if several else image.name) for image, _, _ in rows]
-    return Reading(
+    names = _names([image for image, _, _ in rows], several)
+    chosen = {"resize": resize, "void_where_invalid": void_where_invalid, "mask_threshold": mask_threshold}
+    return MapReading(
         "anomaly_suite",
         columns,
         {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
@@ -101,7 +166,14 @@ def read_maps(
         _contents(models),
         images=names,
         archives=listed.archives,
+        listed=dict(models),
+        chosen={**chosen, "sample_pattern": sample_pattern, "groups": groups},
     )
+
+
+def _names(images: Sequence[AnomalyImage], several: bool) -> list[str]:
+    """The names of images, with their categories if there are several."""
+    return [key_of(f"{image.category}/{image.name}" if several else image.name) for image in images]
 
 
 def _rows_of(listed: AnomalyMaps) -> list[tuple[AnomalyImage, Path, str | None]]:
@@ -137,7 +209,7 @@ def _columns(
         "references": Maps(files, lambda content: content.masks.reference(ignore_value)),
     }
     labels = [image.anomalous for image, _ in files.pairs]
-    if None not in labels and any(not image.masks for image, _ in files.pairs if image.anomalous):
+    if None not in labels:
         columns["image_labels"] = labels
     if any(groups):
         columns["groups"] = groups
@@ -197,10 +269,14 @@ class Maps(Sequence[Any]):
     """A column with an entry for each image, whose files are read when it is asked for."""
 
     def __init__(self, files: _Files, part: Callable[[MapAndMask], Any]) -> None:
-        self.files, self.part = files, part
+        self.files, self.part_of = files, part
 
     def __len__(self) -> int:
         return len(self.files.pairs)
+
+    def part(self, rows: Sequence[int]) -> Maps:
+        """Some entries of the column."""
+        return Maps(_Files(self.files.read, [self.files.pairs[row] for row in rows]), self.part_of)
 
     def __iter__(self) -> Iterator[Any]:
         return read_ahead(self._entry, range(len(self)))
@@ -213,15 +289,15 @@ class Maps(Sequence[Any]):
     def _entry(self, row: int) -> Any:
         other, content = self.files.waiting.pop(row, (self, None))
         if other is not self and content is not None:
-            return self.part(content)
+            return self.part_of(content)
         content = self.files.read(self.files.pairs[row])
-        own = self.part(content)
+        own = self.part_of(content)
         self.files.waiting[row] = self, content
         return own
 
 
-def load(reading: Reading, limits: Limits) -> None:
-    """Read all files, whose sizes are checked first. Raises RefusedError for more than the limits allow of an input."""
+def check_sizes(reading: Reading, limits: Limits) -> None:
+    """Raise RefusedError for files of maps and masks that hold more than the limits allow of an input."""
     maps = [columns["predictions"] for columns in reading.models.values()]
     pairs = [pair for column in maps if isinstance(column, Maps) for pair in column.files.pairs]
     inputs = ([path for _, path in pairs], [mask for image, _ in pairs for mask in image.masks])
@@ -234,8 +310,14 @@ def load(reading: Reading, limits: Limits) -> None:
                         limits.check_members(str(file), content)
                 total += 8 * math.prod(stated_shape(file))
                 limits.check_unpacked(str(file), total)
+
+
+def read_all(reading: Reading) -> None:
+    """Read all files once, and keep none: for the errors of their contents."""
     for columns in reading.models.values():
-        columns |= {name: [*column] if isinstance(column, Maps) else column for name, column in columns.items()}
+        maps = columns["predictions"]
+        for _ in read_ahead(maps.files.read, maps.files.pairs) if isinstance(maps, Maps) else ():
+            pass
 
 
 def hold_maps(inputs: Sequence[Sequence[Path]]) -> bool:

@@ -16,7 +16,7 @@ from PIL import Image
 from openworld_metrics import AnomalySuite
 from openworld_metrics.faces.page import worker
 from openworld_metrics.reading.limits import Limits, RefusedError
-from openworld_metrics.reading.maps.maps import Maps, load, read_maps
+from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_maps
 from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
@@ -341,7 +341,7 @@ def test_limits(tmp_path: Path) -> None:
     small = Limits("pages", 3, 10**9, 10**9, 8 * 2 * MASK.size - 1, 9, 9, 9)
     reading = read_maps(tmp_path / "maps", tmp_path / "data", limits=small)
     with pytest.raises(RefusedError, match=r"b.npy: pages take at most 1,919 bytes unpacked, not 1,920") as raised:
-        load(reading, small)
+        check_sizes(reading, small)
     assert worker.explain(raised.value).startswith("b.npy: ")
     with pytest.raises(RefusedError, match="pages take at most 1 files at once, not 2"):
         read_maps([*(tmp_path / "maps").iterdir()], tmp_path / "data", limits=small._replace(files=1))

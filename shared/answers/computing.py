@@ -1,0 +1,337 @@
+"""The computation of models from a reading: category by category, each of which is freed before the next.
+
+category ── Metric ──→ parts ──→ results of its groups · replicates · paired differences · what is shown of each group
+all categories ──→ a summary of each model, with intervals; comparisons of every two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..comparison import Comparison, compared, differences_of_parts
+from ..metric.bootstrap import FEWEST, ByGroup, Part, are_enough, assembled, named, replicates, whole as whole_of
+from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of, rows_of_groups
+from ..metric.metric import Metric
+from ..metric.results import Results, Summary
+from ..metric.signature import signed
+from ..metric.states import joined
+from ..reading.progress import progress_bar
+from ..reading.reading import Category, Reading
+from ..reading.reasons import rows_from
+from .answer import Group
+from .costs import (
+    MAX_AUTOMATIC,
+    IntervalsError,
+    check_cost,
+    num_rows,
+    work_of_options,
+    work_of_resamples,
+    work_of_state,
+)
+from .subject import Computed, Subject
+
+LEVEL = 0.95  # confidence level of intervals for which none is chosen
+_POINTS = 400  # of a curve of one of several groups
+SLOW = "Intervals take longer here, and were left out."
+Drawn = dict[tuple[str, str], list[tuple[Part, Part, ByGroup]]]
+Shown = Callable[[Computed], Group]
+
+
+@dataclass
+class Computation:
+    """The computations of models, by name.
+
+    level: the confidence level of their intervals, None without; why: a sentence on why there are none, or ""
+    rows: by model, the results of each group; drawn: their replicates
+    shown: by model, what is shown of each group, where groups are not pooled
+    comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
+    metrics: by model, the metric with the batches of the last category
+    """
+
+    models: dict[str, Computed] = field(default_factory=dict)
+    level: float | None = None
+    why: str = ""
+    rows: dict[str, dict[str, Results]] = field(default_factory=dict)
+    drawn: dict[str, ByGroup] = field(default_factory=dict)
+    shown: dict[str, dict[str, Group]] = field(default_factory=dict)
+    comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict)
+    uncompared: str = ""
+    metrics: dict[str, Metric] = field(default_factory=dict)
+
+    def compared(self, first: str, second: str) -> Comparison:
+        """The comparison of two models, in either order: that of the other order is its mirror image."""
+        if (first, second) in self.comparisons:
+            return self.comparisons[first, second]
+        own = self.comparisons[second, first]
+        return Comparison(own.second, own.first, {key: -values for key, values in own.differences.items()}, own.level)
+
+
+def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
+    """The options of one category: mappings give its value. Raises ValueError for a mapping without the category.
+
+    >>> options_of({"pixel_threshold": {"can": 0.3, "vial": 0.4}, "levels": "pixel"}, "vial")
+    {'pixel_threshold': 0.4, 'levels': 'pixel'}
+    """
+    for name, value in options.items():
+        if isinstance(value, Mapping) and category not in value:
+            raise ValueError(f"{name}: expected a value for category {category!r}, got values for {', '.join(value)}")
+    return {name: value[category] if isinstance(value, Mapping) else value for name, value in options.items()}
+
+
+def compute_models(
+    subject: Subject,
+    reading: Reading,
+    options: Mapping[str, Any],
+    *,
+    intervals: bool | None = None,
+    shown: Shown | None = None,
+    keeps_samples: bool = False,
+    bounded: bool = True,
+    progress: bool = False,
+    photographs: Sequence[Path] = (),
+    points: int = 2_000,
+) -> Computation:
+    """Compute the models of a reading, with intervals and paired comparisons.
+
+    Parameters: the subject of a metric; a reading; all options of the metric, each a value or a dict of values by
+    category; intervals, whether rates get intervals and models are compared: None, where that takes some seconds and
+    there are enough samples, False for none but those of the option confidence_level; shown, a function of the
+    computation of each group, called while its samples are in memory, or None if only numbers are wanted;
+    keeps_samples, whether equal rows stay apart, as for samples that are saved; bounded, whether the cost is; progress,
+    whether to show a bar on a terminal; photographs and points, as of `Computed`.
+
+    Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
+    and IntervalsError for intervals, that cost too much.
+    """
+    done, several = Computation(), len(reading.models) > 1
+    chosen = options["confidence_level"]
+    may_draw, automatic = chosen is not None or intervals is not False, chosen is None and intervals is None
+    drawn: Drawn = {}
+    keep = keeps_samples or shown is not None or several
+    common: dict[str, Any] = {"photographs": photographs, "points": points}
+    decided = False
+    with progress_bar(
+        total=reading.length, unit=" images" if subject.images_are_rows else " rows", shown=progress
+    ) as bar:
+        for category in reading.categories():
+            own = options_of(options, category.name)
+            parts: dict[str, list[Part]] = {}
+            here: dict[str, Computed] = {}
+            for place, (model, columns) in enumerate(category.models.items()):
+                try:
+                    metric, state = _added(subject, category, model, own, keep, may_draw, bounded, several, bar.update)
+                    done.metrics[model] = metric
+                    parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
+                except (ValueError, TypeError) as error:
+                    raise type(error)(f"{model}: {error}" if several else str(error)) from error
+                here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
+                done.rows.setdefault(model, {}).update(
+                    {g: row for part in parts[model] for g, row in part.results.items()}
+                )
+            if not decided:
+                decided = True
+                done.level, done.why = _level(subject, here, parts, reading, own, intervals, bounded)
+            if done.level is not None and automatic and not _are_enough(parts):
+                done.level, done.why = None, f"No intervals: there are fewer than {FEWEST} samples of a kind."
+            if done.level is not None:
+                _draw(done, parts, own, drawn)
+            if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
+                _show(done, category, here, parts, shown)
+            done.models |= here
+    _finish(subject, done, reading, options, drawn, shown is not None)
+    return done
+
+
+def _added(
+    subject: Subject,
+    category: Category,
+    model: str,
+    options: Mapping[str, Any],
+    keep: bool,
+    may_draw: bool,
+    bounded: bool,
+    several: bool,
+    update: Callable[[int], object],
+) -> tuple[Metric, dict[str, Any]]:
+    """A metric with the samples of a category, and its state where that is looked at."""
+    columns = category.models[model]
+    subject.check(columns, options)
+    if bounded:
+        check_cost(work_of_options(subject, columns, options))
+    metric = subject.metric(**{**options, "confidence_level": None})
+    metric.keeps_samples = keep or (may_draw and subject.images_are_rows)
+    for first, batch in category.batches(model):
+        with rows_from(first):
+            metric.add_batch(**batch)
+        update(max(map(len, batch.values()), default=0))
+    state = metric.state() if keep or bounded or may_draw else {}
+    if bounded and state:
+        times = (1 + several) * (2 if GROUPS in columns and subject.pools else 1)
+        check_cost(work_of_state(subject, state, options, times))
+    return metric, state
+
+
+def _plain(metric: Metric, category: Category) -> list[Part]:
+    """The results of a category's groups, as parts that are not resampled."""
+    results, _ = metric.results_by_group(category.group)
+    nothing: Any = None
+    return [Part(group, nothing, {group: row}) for group, row in results.items()]
+
+
+def _rows_of(parts: Sequence[Part]) -> dict[str, Results]:
+    """The results of each group of some parts."""
+    return {group: row for part in parts for group, row in part.results.items()}
+
+
+def _are_enough(parts: Mapping[str, Sequence[Part]]) -> bool:
+    return all(are_enough(part.prepared) for own in parts.values() for part in own)
+
+
+def _level(
+    subject: Subject,
+    here: Mapping[str, Computed],
+    parts: Mapping[str, Sequence[Part]],
+    reading: Reading,
+    options: Mapping[str, Any],
+    wanted: bool | None,
+    bounded: bool,
+) -> tuple[float | None, str]:
+    """The confidence level, or None for no intervals, and why there are none: one rule for all faces.
+
+    A resample passes once over the samples of each model, and twice for each pair. Intervals that no one asked for come
+    by themselves where they take at most `MAX_AUTOMATIC` steps.
+    """
+    level = options["confidence_level"]
+    automatic = not wanted and level is None
+    if automatic and wanted is False:
+        return None, ""
+    times, work = options["n_resamples"] * len(here) ** 2, dict[str, int]()
+    for model, one in here.items():
+        rows = {group: row for part in parts[model] for group, row in part.results.items()}
+        results, columns = (
+            whole_of(rows, {}, **subject.metric(**options).means)[0].as_dict(),
+            reading.models[model],
+        )
+        groups, entries = num_rows(one.state)
+        entries = max(map(len, columns.values())) if subject.images_are_rows else entries
+        # this is the first of the categories
+        groups = max(groups, len(groups_of(rows_of_groups(columns[GROUPS]))) if len(reading.category_names) > 1 else 1)
+        work |= work_of_resamples(subject, results, groups, entries, times)
+    if not automatic and bounded:
+        check_cost(work, IntervalsError)
+    if automatic and max(work.values()) > MAX_AUTOMATIC:
+        return None, SLOW
+    return level or LEVEL, ""
+
+
+def _draw(
+    done: Computation,
+    parts: Mapping[str, Sequence[Part]],
+    options: Mapping[str, Any],
+    drawn: Drawn,
+) -> None:
+    """Draw the replicates of a category's parts, and the differences of every two models."""
+    number, seed = options["n_resamples"], options["random_state"]
+    for model, own in parts.items():
+        for part in own:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), number, seed)
+            done.drawn.setdefault(model, {}).update(part.by_group(values, seed))
+    nothing: Any = None  # samples that are freed
+    for pair in combinations(parts, 2) if not done.uncompared else ():
+        try:
+            pairs = differences_of_parts(*(parts[model] for model in pair), n_resamples=number, random_state=seed)
+            drawn.setdefault(pair, []).extend(
+                (one._replace(prepared=nothing), other._replace(prepared=nothing), values)
+                for one, other, values in pairs
+            )
+        except ValueError as error:
+            done.uncompared = f"The models were not compared: {error}."
+            return
+
+
+def _show(
+    done: Computation,
+    category: Category,
+    here: Mapping[str, Computed],
+    parts: Mapping[str, Sequence[Part]],
+    shown: Shown,
+) -> None:
+    """What is shown of each group of a category, beside the same group of the other models."""
+    by_group: dict[str, dict[str, Computed]] = {}
+    for model, one in here.items():
+        states = as_parts({name: array for name, array in one.state.items() if name != "metric"})
+        shared, rows = states.pop(ALL, None), category.rows
+        for part in parts[model]:
+            for group, results in part.results.items():
+                state = joined([*([states[group]] if group in states else []), *([shared] if shared else [])])
+                at = [*rows.get(group, ()), *rows.get(ALL, ())]
+                own = category.part(at) if rows.keys() - {ALL} else category
+                by_group.setdefault(group, {})[model] = replace(
+                    one,
+                    columns=own.models[model],
+                    state=state,
+                    summary=Summary(results),
+                    reading=replace(one.reading, images=own.images, models={}),
+                    group=group,
+                    points=min(one.points, _POINTS),
+                    memo={},
+                )
+    for group, models in by_group.items():
+        for model, one in models.items():
+            rivals = {name: other for name, other in models.items() if name != model}
+            done.shown.setdefault(model, {})[group] = replace(shown(replace(one, rivals=rivals)), name=group)
+
+
+def _finish(
+    subject: Subject,
+    done: Computation,
+    reading: Reading,
+    options: Mapping[str, Any],
+    drawn: Drawn,
+    pools: bool,
+) -> None:
+    """Put the summaries of the models together, and their comparisons."""
+    first = options_of(options, reading.category_names[0])
+    settings = {**options, "confidence_level": done.level}
+    of_categories = {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
+    for model, one in done.models.items():
+        metric = subject.metric(**{**first, "confidence_level": done.level})
+        values = done.drawn.get(model, {}) if done.level is not None else {}
+        signature = signed(metric, {**metric.loaded_options, **of_categories, **reading.settings})
+        summary = assembled(metric, done.rows[model], values)._replace(**signature)
+        columns, pooled, groups = reading.models[model], None, list[str]()
+        is_divided = len(reading.category_names) > 1 or (GROUPS in columns and not subject.pools)
+        state = {} if is_divided else one.state
+        if GROUPS in columns and pools:
+            names = np.asarray(columns[GROUPS], dtype=object).tolist()
+            groups = [*map(group_key, names)]
+            if subject.pools:
+                pooled, state = _pooled(subject, reading, model, first)
+        rest = {key: column for key, column in columns.items() if key != GROUPS}
+        done.models[model] = replace(
+            one, columns=rest, state=state, options=settings, summary=summary, pooled=pooled, groups=groups
+        )
+    if done.level is None or done.uncompared:
+        return
+    means = subject.metric(**first).means
+    done.comparisons = {pair: compared(parts, done.level, **means) for pair, parts in drawn.items()}
+
+
+def _pooled(
+    subject: Subject, reading: Reading, model: str, options: Mapping[str, Any]
+) -> tuple[Summary, dict[str, Any]]:
+    """The summary of all groups together, and their state."""
+    metric = subject.metric(**{**options, "confidence_level": None})
+    metric.keeps_samples = True  # a row for each, so that the worst can be named
+    for category in reading.categories():
+        for _, batch in category.batches(model):
+            metric.add_batch(**{key: column for key, column in batch.items() if key != GROUPS})
+    state = metric.state()
+    return metric.summary(), state

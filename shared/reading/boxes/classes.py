@@ -1,0 +1,51 @@
+"""Which classes of boxes are known, and which is unknown, by options and by names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .dataset import Detections, labels_of, one_id_each, unknown_id
+
+
+def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[str, Any]:
+    """Options of the metric with the id of boxes called unknown, and one id for each known class.
+
+    Parameters: options, where unknown_class_id may be missing or None; it is then the id of `Detections`, or as of
+    `unknown_id`; detections on one data set. Raises ValueError if options state another id than that of the detections,
+    and if a known class is unknown by its name.
+    """
+    classes, stated = detections[0].dataset.classes, options.get("unknown_class_id")
+    new = {one.unknown_class_id for one in detections if one.unknown_class_id is not None}
+    if len(new) > 1:
+        raise ValueError("first, second: expected boxes called unknown to have one id, got two")
+    if new and stated is not None and stated not in new:
+        expected, name = min(new), classes.get(stated, "another")
+        raise ValueError(
+            f"unknown_class_id: expected {expected}, as of the detections, got {stated}, which is class {name!r}"
+        )
+    own = min(new, default=stated)
+    if own is None:
+        own = unknown_id(classes, predicted_classes(*detections))
+    first = one_id_each(classes)
+    named = [name for name in ("known_classes", "previously_known") if first and options.get(name) is not None]
+    ids = {name: [*dict.fromkeys(first.get(i, i) for i in options[name])] for name in named}
+    options = {**options, "unknown_class_id": own, **ids}
+    if stated is None and own in classes and own in (options.get("known_classes") or ()):
+        raise ValueError(
+            f"known_classes: expected them without class {own}, since its name, {classes[own]!r}, means unknown; if it"
+            " is a known class, state which is the unknown one with unknown_class_id, the command's --unknown-id"
+        )
+    return options
+
+
+def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
+    """Whether predictions can be unknown: by their class, by a class that is listed, or by a low confidence."""
+    unknown = options["unknown_class_id"]
+    listed = detections.unknown_class_id is not None or unknown in detections.dataset.classes
+    return options.get("unknown_below") is not None or listed or unknown in predicted_classes(detections)
+
+
+def predicted_classes(*detections: Detections) -> set[int]:
+    """The class ids that occur among the predictions of one detector or of several."""
+    return labels_of(boxes for one in detections for boxes in one.predictions)
