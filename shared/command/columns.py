@@ -5,6 +5,7 @@ A flag is of the metric's only model, as --predictions, or of one of two, as --f
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from ..metric.states import COUNTS
 from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
-from ..reading.rows.inputs import file_of, read_column
+from ..reading.rows.inputs import file_of, read_column, split_place
 from ..reading.rows.metrics import LAYOUTS
 from ..scores import SCORES
 
@@ -86,11 +87,16 @@ class Source(NamedTuple):
         """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored."""
         known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}
         if self.files:
-            columns: dict[str, Any] = {column: place.split(",") for column, place in known.items()}
+            columns: dict[str, Any] = {column: self._names(place) for column, place in known.items()}
             return read(name, [*self.files], columns=columns, **how)
         for column in self.places.keys() - known.keys():
             read_column(self.places[column], column)
         return read(name, columns=known, **how)
+
+    def _names(self, place: str) -> list[str]:
+        """The names of columns in the files, of which a place may name one, as in scores.csv:group."""
+        file, names = split_place(place)
+        return names if names and str(file) in map(os.path.normpath, self.files) else place.split(",")
 
     @contextmanager
     def named(self) -> Iterator[None]:

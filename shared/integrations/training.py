@@ -80,9 +80,10 @@ class ComputeMetrics:
 
         Parameters: logits (N, C), or a tuple of a model's outputs with them first; labels (N,), tensors.
         Returns tensors (N,) on the device of the logits: how unknown a sample is, the predicted class, how many logits
-        are above that of the true class, how many are tied with it, and C. Raises ValueError for NaN and other shapes.
+        are above that of the true class, how many are tied with it, and C. Raises ValueError for NaN and other shapes,
+        TypeError for a dict.
         """
-        logits = logits[0] if isinstance(logits, tuple) else logits
+        logits = _logits_of(logits)
         ranks: Any = topk_scores_state(logits, labels, ignore_unknown=True)
         predicted, width = predicted_classes(as_matrix(logits, "logits"))
         xp = array_namespace(logits)
@@ -230,11 +231,46 @@ _COLUMNS: Mapping[type[Metric], Callable[[Any, Any, Scores], Columns]] = {
 }
 
 
+# the numbers that `preprocess_logits` keeps of each sample
+_KEPT = frozenset(("scores", "predicted", "above", "tied", "num_classes"))
+
+
 def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
     """Logits with labels: one pair, or one for each batch with eval_do_concat_batches=False."""
-    if isinstance(labels, list) and getattr(next(iter(labels), None), "ndim", 0) == 1:
+    first = next(iter(labels), None) if isinstance(labels, list) else None
+    if isinstance(first, tuple) or getattr(first, "ndim", 0) == 1:
         return [pair for logits, part in zip(predictions, labels, strict=True) for pair in _parts(logits, part)]
-    return [(predictions[0] if isinstance(predictions, tuple) else predictions, labels)]
+    if isinstance(labels, tuple):
+        raise TypeError(
+            f"label_ids: expected labels (N,), got a tuple of {len(labels)} columns; label_names=['labels'] of "
+            "TrainingArguments names the one to take"
+        )
+    is_kept = isinstance(predictions, Mapping) and predictions.keys() >= _KEPT
+    return [(predictions if is_kept else _logits_of(predictions), labels)]
+
+
+def _logits_of(outputs: Any) -> Any:
+    """The logits (N, C) of a model's outputs: these, or the first of a tuple. Raises ValueError and TypeError."""
+    logits = outputs[0] if isinstance(outputs, tuple) and outputs else outputs
+    picked = "preprocess_logits_for_metrics=lambda outputs, labels: outputs[{!r}]"
+    if isinstance(logits, Mapping):
+        name = "logits" if "logits" in logits else next(iter(logits), "logits")
+        raise TypeError(
+            f"predictions: expected logits (N, C), got a dict of {', '.join(map(str, logits))}; "
+            f"{picked.format(name)} picks them"
+        )
+    shape = tuple(logits.shape if hasattr(logits, "shape") else np.shape(logits))
+    if len(shape) == 2:
+        return logits
+    if isinstance(outputs, tuple):
+        shapes = [tuple(getattr(each, "shape", np.shape(each))) for each in outputs]
+        place = next((place for place, each in enumerate(shapes) if len(each) == 2), 0)
+        raise ValueError(
+            f"predictions: expected logits (N, C) as the first output, got outputs of shapes "
+            f"{', '.join(map(str, shapes))}; {picked.format(place)} picks them"
+        )
+    hint = "; these may be predicted classes, of which logits are needed" if len(shape) == 1 else ""
+    raise ValueError(f"predictions: expected logits (N, C), got shape {shape}{hint}")
 
 
 def _evaluation_loop() -> tuple[Any, ...] | None:

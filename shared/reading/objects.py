@@ -154,13 +154,39 @@ def no_collection() -> Iterator[None]:
 def by_column(content: Any) -> Any:
     """Records as columns, None for what a record lacks; anything else, and dicts of boxes, is unchanged.
 
+    So are the other forms of `DataFrame.to_json`: columns and data, records below one name, columns by their index,
+    records by their index.
+
     >>> by_column([{"scores": 0.1}, {"scores": 0.7, "groups": "far"}])
     {'scores': [0.1, 0.7], 'groups': [None, 'far']}
+    >>> by_column({"columns": ["scores", "labels"], "data": [[0.1, 0], [0.7, 1]]})
+    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    >>> by_column({"scores": {"0": 0.1, "1": 0.7}}), by_column({"0": {"scores": 0.1}, "1": {"scores": 0.7}})
+    ({'scores': [0.1, 0.7]}, {'scores': [0.1, 0.7]})
     """
-    rows = content if isinstance(content, list) else []
+    rows = content if isinstance(content, list) else _rows_of_object(content) if isinstance(content, dict) else []
     if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
         return content
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
+
+
+def _rows_of_object(content: dict[str, Any]) -> list[Any]:
+    """The records in an object of pandas; none in another one."""
+    names, data = content.get("columns"), content.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(len(row) == len(names) for row in data):
+        return [dict(zip(map(str, names), row)) for row in data]
+    own = [value for name, value in content.items() if name != "schema"]
+    if len(own) == 1 and isinstance(own[0], list):
+        return own[0] if own[0] and all(isinstance(row, dict) for row in own[0]) else []
+    if not content or not all(isinstance(value, dict) for value in content.values()):
+        return []
+    index = [*map(str, range(len(content)))]
+    if [*content] == index:
+        return [*content.values()]
+    first = [*next(iter(content.values()))]
+    if first == [*map(str, range(len(first)))] and all([*column] == first for column in content.values()):
+        return [{name: column[key] for name, column in content.items()} for key in first]
+    return []
 
 
 _SAFE = (2, 6)

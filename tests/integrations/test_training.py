@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -272,3 +273,54 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
             trainer.evaluate()
         assert any(map(len, compute.metrics.values())) == ("batches" in mode)
     assert evaluated() == evaluated() == expected
+
+
+def cured(compute: Any, outputs: Any, message: str) -> None:
+    """The function in a message, a way to pick the logits, is applied to the outputs, and gives what they give."""
+    source = message[message.index("lambda") : message.index(" picks them")]
+    picked = eval(source)(outputs, LABELS)
+    assert compute(SimpleNamespace(predictions=picked, label_ids=LABELS)) == direct(LOGITS, LABELS)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, lambda array: pytest.importorskip("torch").as_tensor(array)])
+def test_outputs_without_logits_in_their_place(wrap: Callable[[Any], Any]) -> None:
+    """Row 32 of reports: the loss first, a dict, classes; with and without preprocess_logits. The cures are applied."""
+    compute, logits = compute_metrics(four()), wrap(LOGITS)
+    loss, hidden = wrap(np.float32(0.5)), wrap(np.zeros((22, 4, 5)))
+    for outputs, error, message in (
+        (
+            (loss, logits),
+            ValueError,
+            r"as the first output, got outputs of shapes \(\), \(22, 3\); .*outputs\[1\] picks them",
+        ),
+        ((hidden, logits), ValueError, r"outputs of shapes \(22, 4, 5\), \(22, 3\); .*outputs\[1\] picks them"),
+        (
+            {"hidden": hidden, "logits": logits},
+            TypeError,
+            r"got a dict of hidden, logits; .*outputs\['logits'\] picks them",
+        ),
+        ({"scores": logits}, TypeError, r"got a dict of scores; .*outputs\['scores'\] picks them"),
+    ):
+        calls: list[Callable[[], Any]] = [
+            partial(compute, SimpleNamespace(predictions=outputs, label_ids=LABELS)),
+            partial(compute, SimpleNamespace(predictions=[outputs], label_ids=[LABELS])),
+            partial(compute.preprocess_logits, outputs, LABELS),
+        ]
+        for call in calls:
+            with pytest.raises(error, match=message) as raised:
+                call()
+            cured(compute, outputs, str(raised.value))
+    with pytest.raises(
+        ValueError, match=r"predictions: expected logits \(N, C\), got shape \(22,\); these may be predicted"
+    ):
+        compute(SimpleNamespace(predictions=LOGITS.argmax(1), label_ids=LABELS))
+
+
+def test_several_columns_of_labels() -> None:
+    compute = compute_metrics(four())
+    for predictions, labels in ((LOGITS, (LABELS, LABELS)), ([LOGITS], [(LABELS, LABELS)])):
+        with pytest.raises(
+            TypeError, match=r"label_ids: expected labels \(N,\), got a tuple of 2 columns; label_names="
+        ):
+            compute(SimpleNamespace(predictions=predictions, label_ids=labels))
+    assert compute(prediction()) == direct(LOGITS, LABELS)

@@ -11,7 +11,7 @@ import numpy as np
 from ..places import unsigned
 from ..sides import TRUTHS, Place, side_of, side_of_column
 from ..tables.files import Streamed, Table
-from .cells import are_numbers, are_words, as_numbers, distinct, is_label, is_text, member, number_of
+from .cells import LOOKED_AT, are_numbers, are_words, as_numbers, distinct, is_label, is_text, member, number_of
 from .kinds import FLIPPED, Column, are_strings, only
 
 _NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"
@@ -29,8 +29,8 @@ class Labels(Column):
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """The first column of 0 and 1, or of words, whose name says what 1 means, else one by its name."""
-        likely = [name for name in free if _may_be_labels(table.arrays[name])]
-        return [name for name in likely if _side(name, Place.COLUMN) is not None][:1] or super().guess(table, free)
+        named = [name for name in free if _side(name, Place.COLUMN) is not None]
+        return [name for name in named if _may_be_labels(table.arrays[name])][:1] or super().guess(table, free)
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The only array of two values; none if there are several."""
@@ -127,7 +127,8 @@ def _are_two_numbers(array: Any) -> bool:
     """Whether a column (N,) holds booleans, or no numbers but 0 and 1."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "biuf":
         return False
-    return array.dtype.kind == "b" or bool(((array == 0) | (array == 1)).all())
+    parts = (array[:LOOKED_AT], array)  # most columns are something else from the beginning on
+    return array.dtype.kind == "b" or all(bool(((part == 0) | (part == 1)).all()) for part in parts)
 
 
 def _say_sides(array: Any) -> bool:

@@ -223,7 +223,7 @@ class Rows:
             if not is_used(column, names):
                 if column.required and self.are_all:
                     there = f", from {', '.join(table.arrays)}" if table.arrays else ""
-                    raise TypeError(f"{column.name}: no column looks like it. Pick one{there}")
+                    raise TypeError(f"{column.name}: no column looks like it. Pick one{there}{_by_number(table)}")
                 continue
             value = column.take(names, table, self.read_as)
             if column.side is not None:
@@ -239,6 +239,13 @@ class Rows:
                 without_trailing_blanks(value) if column.part_of else value
             )
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
+
+
+def _by_number(table: Table) -> str:
+    """How to name the columns of a table of separated values that has no names."""
+    files = [table.files[name] for name, x in table.arrays.items() if num_dimensions(x) == 2 and name in table.files]
+    file = next((file for file in files if file.lower().endswith((".csv", ".tsv"))), None)
+    return "" if file is None else f"; {file} has no names in its first line: its columns are {file}:0, {file}:1, …"
 
 
 def _are_assumed_ids(column: Column, value: Any, names: Sequence[str], read_as: str) -> bool:

@@ -25,6 +25,7 @@ with extra("files"):
 HINT = "put a line of names above"
 _COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))
 _LOOKED_AT = 100_000  # bytes
+_STATED = re.compile(rb"sep=([!-~\t])(?:\r\n|\r|\n)(?=.)", re.IGNORECASE)  # Excel's line above a table
 
 
 class Separators(NamedTuple):
@@ -34,12 +35,13 @@ class Separators(NamedTuple):
     decimal: str
 
 
-def separators(text: bytes) -> Separators:
+def separators(text: bytes, stated: str = "") -> Separators:
     r"""The characters between values and in numbers.
 
     Tabs or semicolons, if the first two lines have as many, and no comma but in numbers; otherwise commas, and points
     in numbers. Between tabs or semicolons, numbers have commas if one does in the first two lines or, if these have no
-    fractions, in a column further below whose fractions all have commas.
+    fractions, in a column further below whose fractions all have commas. `stated`, the mark that Excel's first line
+    sep=; names.
 
     >>> separators(b"score;label\n1;0\n0,5;1"), separators(b"a,b;c\n1,2")
     (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
@@ -47,10 +49,12 @@ def separators(text: bytes) -> Separators:
     (',', ',')
     """
     lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))
-    for mark in ("\t", ";"):
+    for mark in stated if stated else ("\t", ";"):
         rows = [[cell.strip().strip('"') for cell in line.split(mark)] for line in lines]
         first = [cell for row in rows[:2] for cell in row]
         alike = len(rows[0]) > 1 and len({*map(len, rows[:2])}) == 1
+        if stated and stated != ",":
+            return Separators(mark, _decimal_mark(first, rows))
         if alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first):
             return Separators(mark, _decimal_mark(first, rows))
     return Separators(",", ".")
@@ -95,6 +99,18 @@ def _is_row(line: str, cells: Sequence[str], places: Sequence[str], names: Seque
     return by_place or not by_name
 
 
+def _check_marks(text: bytes, mark: str) -> None:
+    """Raise ValueError for values in the first two lines that blanks or upright strokes separate."""
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    numbers = [line.split() for line in lines if mark not in line]
+    expected = "expected commas, semicolons or tabs between values, got"
+    if any(len(cells) > 1 and all(map(reads_as_number, cells)) for cells in numbers):
+        raise ValueError(f'{expected} blanks; of numpy.savetxt, delimiter="," writes commas')
+    strokes = {line.count("|") for line in lines}
+    if len(lines) > 1 and len(strokes) == 1 and 0 not in strokes and all(mark not in line for line in lines):
+        raise ValueError(f"{expected} |; of pandas, to_csv(sep=',') writes commas")
+
+
 def _is_value(cell: str) -> bool:
     """Whether a cell is a value, rather than the name of a column."""
     return reads_as_number(cell) or cell.lower() in ("true", "false")
@@ -120,7 +136,12 @@ class Csv:
             raise ValueError("expected comma-separated values, got nothing")
         before = data[: len(data) + 1 - len(self._text)]
         self._lines_before = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
-        self._marks = separators(self._text)
+        stated = _STATED.match(self._text)
+        if stated:
+            self._text = self._text[stated.end() :]
+            self._lines_before += 1
+        self._marks = separators(self._text, stated[1].decode() if stated else "")
+        _check_marks(self._text, self._marks.between)
         line = re.findall(rb"^[^\r\n]*", self._text)[0].decode()
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=self._marks.between))]
         if len(cells) > 1:

@@ -284,10 +284,19 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
         elif suffix == ".pt":
             table = _of_torch(path)
         else:
-            parse = parse_json if suffix == ".json" else parse_json_lines
+            parse = _parse_either if suffix == ".json" else parse_json_lines
             table = _of_json(parse(path.read_bytes()), path.stem)
+        table = _with_rows(table)
         check_names([*table.arrays], limits)
     return table._replace(files=dict.fromkeys(table.arrays, limits.shown(path)))
+
+
+def _with_rows(table: Table) -> Table:
+    """A table without single values, which are no columns. Raises ValueError if it holds nothing else."""
+    single = [name for name, x in table.arrays.items() if x is None or isinstance(x, str) or getattr(x, "ndim", 1) == 0]
+    if single and len(single) == len(table.arrays):
+        raise ValueError(f"expected columns with a value for each sample, got single values ({', '.join(single[:5])})")
+    return table._replace(arrays={name: x for name, x in table.arrays.items() if name not in single})
 
 
 def _stated(path: Path, suffix: str) -> list[str]:
@@ -382,6 +391,11 @@ def _of_json(content: Any, stem: str) -> Table:
         return Table({stem: _as_array(content)}, alone=True)
     if not isinstance(content, dict) or "boxes" in content:
         raise ValueError(f"expected an object of lists or a list, got {type(content).__name__}")
+    for name, value in content.items():
+        if isinstance(value, dict) and "boxes" not in value:
+            raise ValueError(
+                f"{name}: expected a list, got an object; of pandas, to_json(orient='records') writes a list of rows"
+            )
     return Table({str(name): _as_array(value) for name, value in content.items()})
 
 
@@ -411,13 +425,17 @@ def _standard_input() -> Any:
     text = data.removeprefix(codecs.BOM_UTF8).strip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    if text[:1] not in b"[{":
-        return data
+    return _parse_either(text) if text[:1] in b"[{" else data
+
+
+def _parse_either(data: bytes) -> Any:
+    """The content of JSON, or the contents of lines of JSON, of which the first then is whole."""
+    text = data.removeprefix(codecs.BOM_UTF8).strip()
     first, _, more = text.partition(b"\n")
-    if not more:
-        return parse_json(text)
-    try:
-        parse_json(first)
-    except ValueError:  # it is no whole object, of which there are others below
-        return parse_json(text)
-    return parse_json_lines(text)
+    if more:
+        try:
+            parse_json(first)
+        except ValueError:  # it is no whole object, of which there are others below
+            return parse_json(data)
+        return parse_json_lines(text)
+    return parse_json(data)
