@@ -49,7 +49,7 @@ PLACES = {
     "gaps.parquet": "gaps.parquet: predictions: expected no missing values in lists, got 1",
     "good.csv": "good.csv: expected a column predictions, got a, b; name others as in FILE:COLUMN,COLUMN",
     "good.csv:c": "good.csv:c: expected a column c, got",
-    "text.csv:a,b": "text.csv: a, line 2 and 1 more: 'a' is not a number. Fix it, or leave the row out",
+    "text.csv:a,b": "text.csv: a, line 2 and 1 more: 'a' is not a number",
     "-": "-: expected JSON or comma-separated values, got",
     "\x1b]0;title\x07\u202e.npy": "openworld-metrics: \\\\x1b\\]0;title\\\\x07\\\\u202e.npy: No such file or directory",
 }
@@ -100,7 +100,7 @@ WRONG = {
     "another deep one": (["compute", "autkc", "--option", "ties=" + "-" * 99999 + "1"], "ties: expected one of"),
     "no value": (["compute", "accuracyk", "--option", "k_list"], "expected KEY=VALUE, got 'k_list'"),
     "a bad value": (
-        ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--option", "k_list=9"],
+        ["compute", "accuracyk", "--predictions", "good.parquet", "--references", "-", "--option", "k_list=9"],
         "k_list: expected an int of at least 1 and at most 2, got 9",
     ),
     "an unwritable file": (

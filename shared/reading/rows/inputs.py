@@ -29,7 +29,7 @@ from .cells import num_dimensions, plain
 from .joins import Sheet, joined
 from .kinds import Column, Names
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
-from .roles import check_role
+from .roles import check_role, check_sets, numbers_of
 
 _SETS = "data_set"  # the column of the files that rows come from
 
@@ -294,6 +294,10 @@ def _stacked(
     stems = [path.stem for path in sides]
     names = {path: path.stem if stems.count(path.stem) == 1 else f"{path.parent.name}/{path.stem}" for path in sides}
     unknown = [names[path] for path, side in sides.items() if side]
+    own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for path, side in sides.items():
+        own[side][f"{names[path]}{path.suffix}"] = numbers_of(by_path[path])
+    check_sets(*own)
     for path, table in by_path.items():
         arrays = {"scores": next(iter(table.arrays.values()))} if table.alone else table.arrays
         size = max(map(len, arrays.values()))

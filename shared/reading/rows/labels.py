@@ -97,9 +97,8 @@ class Labels(Column):
         array = table.arrays.get(names[0]) if names else None
         if not isinstance(array, np.ndarray) or array.ndim != 1:
             return False
-        is_made = bool(table.files) and names[0] not in table.files  # from the names of files
-        is_said = is_made or _side(names[0]) is not None
-        return not is_said and not (are_words(array) if array.dtype.kind in "OU" else bool(np.any(array < 0)))
+        says = are_words(array) if array.dtype.kind in "OU" else bool(np.any(array < 0))
+        return not says and _side(names[0]) is None
 
     def sentence(self, names: Sequence[str], table: Table) -> str:
         """What was recognised in the column beside words for the sides; "" if nothing was."""

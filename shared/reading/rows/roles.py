@@ -73,15 +73,22 @@ def _numbers(array: np.ndarray) -> np.ndarray:
     return numbers
 
 
+def numbers_of(table: Table) -> np.ndarray:
+    """The columns of numbers of a table side by side."""
+    flat = [np.asarray(x) for x in table.arrays.values() if num_dimensions(x) == 1]
+    numbers = [array for array in flat if array.dtype.kind in "iuf"]
+    return np.column_stack(numbers) if len({*map(len, numbers)}) == 1 else np.zeros(0)
+
+
 def check_sets(known: Mapping[str, Any], unknown: Mapping[str, Any]) -> None:
     """Raise ValueError for a set of unknown samples that has the scores of a set of known ones, row by row.
 
-    Parameters: scores (N,) of each set by its name. Scores that are all the same say nothing.
+    Parameters: scores (N,) of each set by its name, or columns (N, K). Scores that are all the same say nothing.
     """
     for name, scores in unknown.items():
         for other, theirs in known.items():
             ours, others = np.asarray(scores), np.asarray(theirs)
-            if np.array_equal(ours, others) and len(ours) and (ours != ours.flat[0]).any():
+            if np.array_equal(ours, others) and ours.size and (ours != ours.flat[0]).any():
                 raise ValueError(
                     f"{name}: expected unknown samples, got the scores of the known set {other} row by row"
                 )

@@ -18,11 +18,11 @@ from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
-from ..tables.files import Lines, Streamed, Table, batches
+from ..tables.files import Lines, Streamed, Table, batches, whole
 from .cells import are_blank, num_dimensions, plain
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
-from .kinds import READ_AS, Column, Images, meant_by
+from .kinds import READ_AS, Classes, Column, Images, meant_by
 from .labels import Labels
 from .metrics import (
     LAYOUTS,
@@ -36,7 +36,7 @@ from .metrics import (
     table_of,
 )
 from .recognised import Meaning, with_scores_of_logits, without_trailing_blanks
-from .roles import check_role
+from .roles import check_role, check_sets
 
 ROWS, FILES = "rows", "files"
 UNREADABLE = "that could not be read"
@@ -133,8 +133,8 @@ class Rows:
             change = meaning.applied
             models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
             said_of |= dict.fromkeys(meaning.sentences())
-            if _are_assumed_ids(predictions, columns[predictions.name], made_of[predictions.name], self.read_as):
-                said_of[f"{predictions.name} are class ids, since they are whole numbers"] = None
+            said = _on_whole_numbers(predictions, classes, table, columns[predictions.name], self.read_as)
+            said_of |= {said: None} if said and not meaning.are_words else {}
         guesses = [
             f"{column} is {' and '.join(self.made_of[column])}"
             for column, names in self.guesses.items()
@@ -159,7 +159,9 @@ class Rows:
         if column is None or column.name != self.layout.label:
             return ""
         names = self.made_of[column.name]
-        return names[0] if column.is_assumed(names, table_of(column, names or None, self.tables)) else ""
+        table = table_of(column, names or None, self.tables)
+        is_of_names = bool(self.files) and not {*names} & {*table.files}  # of the files, which say their side
+        return names[0] if not is_of_names and column.is_assumed(names, table) else ""
 
     def _directions(self) -> list[str]:
         """Sentences on labels whose name says that 1 means known."""
@@ -216,6 +218,7 @@ class Rows:
     def _gathered(self, made_of: MadeOf, rows: np.ndarray | None) -> dict[str, Any]:
         """The arguments of a model, joined from their parts; `rows`, whether each row is the model's."""
         parts: dict[str, list[Any]] = {}
+        sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for column in columns_in_use(self.layout, made_of):
             names, table = made_of[column.name], table_of(column, made_of[column.name] or None, self.tables)
             if column.name == MODELS:
@@ -228,6 +231,7 @@ class Rows:
             value = column.take(names, table, self.read_as)
             if column.side is not None:
                 check_role(table.of_file_of(names[0]), names, column.side)
+                sides[column.side][column.name] = whole(value)
             if isinstance(column, Images) and num_dimensions(value) == 2:
                 value = [value]  # one image
             if rows is not None:
@@ -238,6 +242,7 @@ class Rows:
             parts.setdefault(column.part_of or column.name, []).append(
                 without_trailing_blanks(value) if column.part_of else value
             )
+        check_sets(*sides)
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
@@ -248,11 +253,16 @@ def _by_number(table: Table) -> str:
     return "" if file is None else f"; {file} has no names in its first line: its columns are {file}:0, {file}:1, …"
 
 
-def _are_assumed_ids(column: Column, value: Any, names: Sequence[str], read_as: str) -> bool:
-    """Whether rows of several whole numbers are read as class ids only for their type."""
-    if not (column.is_read_as and isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] > 1):
-        return False
-    return value.dtype.kind in "iu" and read_as == meant_by(names, 2) == "automatic"
+def _on_whole_numbers(column: Column, names: Sequence[str], table: Table, value: Any, read_as: str) -> str:
+    """A sentence on rows of several whole numbers, which are read as their names say, or else as their type does."""
+    takes_both = isinstance(column, Classes) and column.is_matrix and column.is_read_as and read_as == "automatic"
+    if not takes_both or not isinstance(value, np.ndarray) or value.ndim != 2 or value.shape[1] < 2:
+        return ""
+    if any(np.asarray(table.arrays[name]).dtype.kind == "f" for name in names if name in table.arrays):
+        return ""
+    if meant_by(names, 2) == "scores":
+        return f"whole numbers of {column.name} are scores, as the names of their columns say"
+    return f"{column.name} are class ids, since they are whole numbers" if value.dtype.kind in "iu" else ""
 
 
 def _check_labels(table: Table, names: Sequence[str]) -> None:

@@ -171,6 +171,13 @@ def test_flip_is_advised_alone_where_labels_leave_no_doubt(name: str, doubt: boo
         assert json.loads(cured)["auroc"] == pytest.approx(1 - json.loads(output)["auroc"])
 
 
+def test_names_of_files_leave_no_doubt(tmp_path: Path, run: Run) -> None:
+    for name, low in (("id", 0.5), ("ood", 0.0)):
+        (tmp_path / f"{name}.csv").write_text("score\n" + "".join(f"{low + i / 100}\n" for i in range(40)))
+    errors = run("compute", "ood_bench", tmp_path / "id.csv", tmp_path / "ood.csv", "--metrics", "auroc")[2]
+    assert errors.endswith("is below 0.5; if higher scores mean in-distribution here, use --flip\n")
+
+
 def test_one_vocabulary() -> None:
     """A word for a class of unknown objects says the same in cells, names of files and names of columns."""
     for word in ("unknown", "unknowns", "unk", "ood", "Out-of-Distribution", "novel", "unseen"):

@@ -133,3 +133,16 @@ def test_scores_that_are_all_the_same_are_no_copy(run: Run) -> None:
     for name in ("a", "b"):
         Path(f"{name}.csv").write_text("score\n0.5\n0.5\n")
     assert json.loads(run("ood", "--known", "a.csv", "--unknown", "u=b.csv", "--metrics", "auroc")[1])["auroc"] == 0.5
+
+
+@pytest.mark.usefixtures("files")
+def test_files_and_columns_that_are_copies() -> None:
+    for name in ("known", "unknown_svhn"):
+        Path(f"sets_{name}.csv").write_text(Path("known.csv").read_text())
+    message = "unknown_svhn.csv: expected unknown samples, got the scores of the known set sets_known.csv row by row"
+    with pytest.raises(ValueError, match=message):
+        read("ood_bench", [Path("sets_known.csv"), Path("sets_unknown_svhn.csv")])
+    both = ("in-distribution scores", "OOD scores")
+    with pytest.raises(ValueError, match=r"OOD scores: expected .* known set in-distribution scores row by row"):
+        read("ood_bench", columns=dict.fromkeys(both, "known.csv"))
+    assert len(read("ood_bench", columns=dict(zip(both, ("known.csv", "unknown.csv")))).columns["predictions"]) == 2

@@ -139,3 +139,11 @@ def test_one_column_of_floats_is_of_class_ids(tmp_path: Path, run: Run) -> None:
 def test_what_names_say(names: list[str], expected: str) -> None:
     assert meant_by(names, 2) == expected
     assert meant_by(names, 1) == "class ids"
+
+
+def test_whole_scores_of_numbered_classes_are_said(tmp_path: Path, run: Run) -> None:
+    for point, said in (("", True), (".0", False)):
+        (tmp_path / "x.csv").write_text(f"class_0,class_1,label\n3{point},1,0\n0{point},4,1\n")
+        code, output, errors = run("compute", "accuracyk", tmp_path / "x.csv")
+        assert (code, json.loads(output)) == (0, {"accuracy": 1.0})
+        assert ("whole numbers of predictions are scores, as the names of their columns say" in errors) is said
