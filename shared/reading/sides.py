@@ -17,7 +17,7 @@ class Place(Flag):
 
     CELL: a cell of a column of labels
     FILE: a word in the name of a file, a folder or a data set
-    COLUMN: the name of a column of 0 and 1, which says what 1 means
+    COLUMN: the name of a column of 0 and 1, which says what 1 means, or of a folder of such samples
     OUTCOME: such a name of predictions, of which wrong ones are to have high scores
     CLASS: the name of a class of objects
     """
@@ -96,6 +96,15 @@ def side_of_column(name: str, place: Place = Place.COLUMN | Place.OUTCOME) -> bo
     after_is = Place.FILE if words[:1] in (["is"], ["are"]) else Place(0)  # is_id and is_in, where id may be a key
     side = _side(left, place | after_is)
     return side if side is None or {*words}.isdisjoint(_NEGATIONS) else not side
+
+
+def means_normal(name: str) -> bool:
+    """Whether the name of a folder means that its images are normal.
+
+    >>> means_normal("OK"), means_normal("Good"), means_normal("crack")
+    (True, True, False)
+    """
+    return _side(re.sub(r"[^a-z]", "", name.lower()), Place.COLUMN) is False
 
 
 def means_unknown(name: str) -> bool:

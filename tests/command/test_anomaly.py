@@ -368,3 +368,23 @@ def test_means_and_differences() -> None:
         },
     }
     assert differences(found, found)["groups"] == {"group": ["p", "q"], "a": [0.0, 0.0], "b": [0.0, 0.0]}
+
+
+@pytest.mark.parametrize("name", ["OK", "Normal", "Good", "ok"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_folder_whose_name_means_normal(made: list[Drawn], run: Run, name: str, beside: bool) -> None:
+    """Row 65 of reports: its images are not counted as anomalous, and the cure is to rename it."""
+    before = run(*FILES, "--levels", "image")[1]
+    good = Path("data", "screw", "test", "good")
+    images = sorted(good.iterdir())
+    (good.parent / name).mkdir()
+    for path in images[:1] if beside else images:
+        path.rename(good.parent / name / path.name)
+    for flags in ((), ("--levels", "image"), ("--leave-out",)):
+        code, output, errors = run(*FILES, "--layout", "mvtec-ad", *flags)
+        assert (code, output) == (2, "")
+        assert f"expected normal images in good, as MVTec AD has them, got a folder {name}; rename it good" in errors
+    for path in sorted((good.parent / name).iterdir()):
+        path.rename(good / path.name)
+    (good.parent / name).rmdir()
+    assert run(*FILES, "--levels", "image")[1] == before

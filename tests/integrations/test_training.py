@@ -275,7 +275,7 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
     assert evaluated() == evaluated() == expected
 
 
-def cured(compute: Any, outputs: Any, message: str) -> None:
+def check_cure(compute: Any, outputs: Any, message: str) -> None:
     """The function in a message, a way to pick the logits, is applied to the outputs, and gives what they give."""
     source = message[message.index("lambda") : message.index(" picks them")]
     picked = eval(source)(outputs, LABELS)
@@ -309,7 +309,7 @@ def test_outputs_without_logits_in_their_place(wrap: Callable[[Any], Any]) -> No
         for call in calls:
             with pytest.raises(error, match=message) as raised:
                 call()
-            cured(compute, outputs, str(raised.value))
+            check_cure(compute, outputs, str(raised.value))
     with pytest.raises(
         ValueError, match=r"predictions: expected logits \(N, C\), got shape \(22,\); these may be predicted"
     ):

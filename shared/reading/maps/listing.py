@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..places import PICTURES, Archives, files_below
 from ..reading import Place, as_paths
+from ..sides import means_normal
 from .layouts import (
     KIND_FOLDERS,
     MASK_ENDINGS,
@@ -326,6 +327,12 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         problems += _repeated([*map(tree.path, names)], "image")
         mask = layout.masks.format(defect=defect, stem=stem)
         own, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
+        if anomalous and means_normal(defect):
+            normal = " or ".join(layout.normal)
+            raise ValueError(
+                f"{file}: expected normal images in {normal}, as {layout.title} has them, got a folder {defect}; "
+                f"rename it {layout.normal[0]}"
+            )
         if anomalous and not own and needs_masks:
             wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
             text = f"expected {wanted}, got none; --levels image needs none"
