@@ -20,6 +20,7 @@ from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
 from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
+from ..reading.boxes.doubts import doubts_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census
@@ -275,6 +276,8 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str], summaris
     _warn_of_names(arguments, both, options)
     if arguments["unknown_id"] is None and not names and own not in (None, -1, *classes):
         warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
+    for note in doubts_of(dict(zip(reading.detections, both))):
+        warn(note)
     if both[0].dataset.relative:
         warn(RELATIVE)
     if arguments["iou"] is not None:

@@ -68,14 +68,14 @@ def summary(
     def text(key: str, value: Any) -> str:
         return number_text(value, None if key in in_percent else digits, percent=key in in_percent)
 
-    for section, values in ((section, results[section]) for section in _TITLES if section in results):
+    for section, values in ((section, results[section]) for section in _TITLES if results.get(section)):
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
         if not any(f"{key}_low" in rows for key in KEYS_OF_TABLES):  # which the tables do not hold
             rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         ends = {key: [rows[f"{key}_low"], rows[f"{key}_high"]] for key in rows if f"{key}_low" in rows}
         shown = rows.keys() - {f"{key}_{end}" for key in ends for end in ("low", "high")}
-        protocol = {"protocol": "owod" if "mAP" in rows else "ow-dln"}
+        protocol = {"protocol": "owod" if "A-OSE(detections)" in rows else "ow-dln"}
         lines = [
             [
                 key,

@@ -22,7 +22,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def scene(seed: int, images: int = 7, *, ignored: float = 0.0) -> Detections:
-    """Integer boxes, so that every format can hold them; predictions are shifted objects and a few others."""
+    """Integer boxes in the image, so that every format holds them; predictions are shifted objects and a few others."""
     rng = np.random.default_rng(seed)
     sizes = [SIZES[i] for i in rng.integers(0, len(SIZES), images)]
     references, predictions = [], []
@@ -34,6 +34,7 @@ def scene(seed: int, images: int = 7, *, ignored: float = 0.0) -> Detections:
         true = {"boxes": boxes, "labels": labels, "ignored": (rng.random(count) < ignored).astype(np.int64)}
         kept = rng.random(count) < 0.8
         shifted = boxes[kept] + rng.integers(-2, 3, (int(kept.sum()), 1))
+        shifted = shifted.clip(0, [width, height, width, height])
         right = np.where(np.isin(labels, KNOWN), labels, UNKNOWN_ID)[kept]
         said = np.where(rng.random(len(shifted)) < 0.6, right, rng.choice([0, 1, 2, UNKNOWN_ID], len(shifted)))
         other = np.asarray([[1.0, 1, 9, 9]] if rng.random() < 0.7 else np.zeros((0, 4)))

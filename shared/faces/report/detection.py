@@ -116,7 +116,7 @@ def _answer(
 ) -> Answer:
     """The numbers of the detectors, with intervals of the leading ones, and their comparison."""
     openset, hint = results["openset_metrics"], ""
-    leading = [key for key in _LEADING["mAP" not in openset] if key in openset]
+    leading = [key for key in _LEADING["A-OSE(detections)" not in openset] if key in openset]
     own = _plain(results)
     if leading and f"{leading[0]}_low" not in openset:
         hint = _HINT

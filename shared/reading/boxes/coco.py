@@ -34,6 +34,8 @@ from .dataset import (
     split_by_image,
     true_boxes,
 )
+from .doubts import MATCH, overlaps
+from .fields import check_rotation, notes_on_lists
 
 _END_OF_IDS = 2.0**53  # float64 does not hold all integers from here on
 _WRONG = (TypeError, LookupError, OverflowError)  # of values of an unexpected type
@@ -54,6 +56,9 @@ def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
     if not isinstance(entries, list):
         raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
     table = _Entries(entries, f"{path}: annotations", places)
+    for i, entry in enumerate(entries):
+        if "attributes" in entry or "rotation" in entry:
+            check_rotation("COCO", entry, f"{path}: annotations[{i}]")
     labels = table.integers("category_id")
     if classes:
         table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
@@ -80,6 +85,7 @@ def read_coco(path: Path, content: Any, of: Choices) -> Dataset:
         [checked_size(*row, path) for row in zip(paths, map(_size, content["images"]))],
         list(places),
         Census({IMAGES: len(files), BOXES: int(np.count_nonzero(once))}, left_out),
+        notes=notes_on_lists(content["images"]),
     )
 
 
@@ -88,14 +94,16 @@ def read_coco_results(path: Path, content: Any, dataset: Dataset, of: Choices) -
     """A detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
     An image_id is that of COCO annotations, or else the name of the image file, as a number if it is one. Raises
-    ValueError, with the file and the index of the entry, for malformed entries, and for unknown images and categories.
+    ValueError, with the file and the index of the entry, for malformed entries, for unknown images and categories, and
+    where every image_id could be either, and one would mean another image.
     """
-    table, left_out = _of_images(content, path, dataset, of.leave_out)
+    table, left_out, notes = _of_images(content, path, dataset, of.leave_out)
     scores, labels = table.numbers(of.score_field or "score"), table.integers("category_id")
     rows = {"boxes": table.boxes(), "scores": scores, "labels": labels}
     boxes = [predicted_boxes(**part) for part in split_by_image(rows, table.image, len(dataset.ids))]
     census = Census({PREDICTIONS: 1, PREDICTED: len(table.image)}, left_out)
-    return Detections(dataset, boxes, unknown_class_id=_new_unknown(path, labels_of(boxes), dataset, of), census=census)
+    unknown = _new_unknown(path, labels_of(boxes), dataset, of)
+    return Detections(dataset, boxes, unknown_class_id=unknown, census=census, notes=notes)
 
 
 def _new_unknown(path: Path, predicted: set[int], dataset: Dataset, of: Choices) -> int | None:
@@ -115,29 +123,80 @@ def _new_unknown(path: Path, predicted: set[int], dataset: Dataset, of: Choices)
     )
 
 
-def _of_images(content: list[Any], path: Path, dataset: Dataset, leave_out: bool) -> tuple[_Entries, LeftOut]:
-    """The results of a data set's images, known by their ids or by the names of their files, and those of others."""
+def _of_images(
+    content: list[Any], path: Path, dataset: Dataset, leave_out: bool
+) -> tuple[_Entries, LeftOut, Sequence[str]]:
+    """The results of a data set's images, by their ids or by the names of their files, those of others, and notes."""
     by_id, where = places_by_id(dataset, path), f"{path}: results"
-    try:
-        return _Entries(content, where, by_id), {}
-    except ValueError as error:
-        first = error
     numbers = ids_of_names(dataset.names)  # as Ultralytics names images
     counts = Counter(numbers)
     of_files = {number: i for i, number in enumerate(numbers) if counts[number] == 1}
-    with suppress(ValueError):
-        return _Entries(content, where, {**places_by_end(dataset.names), **of_files}), {}
+    by_name: Mapping[Any, int] = {**places_by_end(dataset.names), **of_files}
     keys = [entry.get("image_id") if isinstance(entry, dict) else None for entry in content]
+    every = dict.fromkeys(keys, 0) if all(isinstance(key, (int, str)) for key in keys) else {}
+    notes = _check_one_image_each(keys, by_id, by_name, where, dataset, lambda: _Entries(content, where, every).boxes())
+    try:
+        return _Entries(content, where, by_id), {}, notes
+    except ValueError as error:
+        first = error
+    with suppress(ValueError):
+        return _Entries(content, where, by_name), {}, notes
     lost = {f"{where}[{i}]": i for i, key in enumerate(keys) if isinstance(key, (int, str)) and key not in by_id}
     if not 0 < len(lost) < len(content):  # all may be those of another data set
-        raise first
+        raise ValueError(f"{first}{_other_type(keys, by_id)}")
 
     def error_of(place: str) -> str:
         return f"{place}: expected image_id to be an id of an image, got {keys[lost[place]]!r}"
 
     left_out = unused(PREDICTED, OF_OTHERS, lost, leave_out, error_of)
     kept = sorted({*range(len(content))} - {*lost.values()})
-    return _Entries([content[i] for i in kept], where, by_id, kept), left_out
+    return _Entries([content[i] for i in kept], where, by_id, kept), left_out, notes
+
+
+def _check_one_image_each(
+    keys: Sequence[Any], by_id: Mapping[Any, int], by_name: Mapping[Any, int], where: str, dataset: Dataset, boxes: Any
+) -> list[str]:
+    """A sentence where a key is the id of an image, as a number or in quotes, and the name of another.
+
+    All keys are ids, if all of them can be, or else names. Raises ValueError where all can be both, and more
+    predictions overlap objects in the other sense; boxes, a function that returns the predictions.
+    """
+    by_text = {str(key): place for key, place in by_id.items()}
+    plain = [*dict.fromkeys(key for key in keys if isinstance(key, (int, str)))]
+    ids, named = {key: by_text.get(str(key)) for key in plain}, {key: by_name.get(key) for key in plain}
+    both = [key for key in plain if None not in (ids[key], named[key]) and ids[key] != named[key]]
+    if not both:
+        return []
+    key, senses = both[0], {"ids": ids, "names": named}
+    first, other = ("ids", "names") if all(key in by_id for key in plain) else ("names", "ids")
+    id_of, name_of = (dataset.names[place] for place in (ids[key], named[key]) if place is not None)
+    if not any(None in sense.values() for sense in senses.values()) and len(plain) == len({*keys}):
+        fits = {name: _fit(boxes(), [sense[key] or 0 for key in keys], dataset) for name, sense in senses.items()}
+        if fits[other] > fits[first]:
+            raise ValueError(
+                f"{where}[{keys.index(key)}]: expected image_id to mean one image, got {key!r}, the id of {id_of} and"
+                f" the name of {name_of}; as {first} {fits[first]:,} of the predictions overlap an object, as {other}"
+                f" {fits[other]:,}; give the references ids that are no name of another image"
+            )
+    return [f"image_id {key!r} is the id of image {id_of} and the name of image {name_of}: all are taken as {first}"]
+
+
+def _fit(boxes: np.ndarray, image: Sequence[int], dataset: Dataset) -> int:
+    """How many predictions overlap an object of their images."""
+    parts = split_by_image({"boxes": boxes}, np.asarray(image, dtype=np.int64), len(dataset.names))
+    pairs = zip(parts, dataset.references)
+    some = [overlaps(part["boxes"], true["boxes"])[0] for part, true in pairs if len(true["boxes"])]
+    return sum(int(np.count_nonzero((ious >= MATCH).any(axis=1))) for ious in some)
+
+
+def _other_type(keys: Sequence[Any], by_id: Mapping[Any, int]) -> str:
+    """The end of an error about a key that is an id but for its type; "" if none is."""
+    by_text = {str(key): key for key in by_id}
+    for key in keys:
+        if isinstance(key, (int, str)) and key not in by_id and str(key) in by_text:
+            kinds = [f"the {'text' if isinstance(one, str) else 'number'} {one!r}" for one in (by_text[str(key)], key)]
+            return f"; the references have {kinds[0]}, and the results {kinds[1]}"
+    return ""
 
 
 class _Entries:

@@ -163,6 +163,7 @@ class _Dataset(NamedTuple):
     census: Census = Census()
     key_points: int | None = None
     relative: bool = False
+    notes: Sequence[str] = ()
 
 
 class Dataset(_Dataset):
@@ -180,6 +181,7 @@ class Dataset(_Dataset):
     census: what was read of the files, and what was left out
     key_points: how many numbers a line of YOLO's has for the key points of a box, if a data.yaml says so (kpt_shape)
     relative: whether boxes are in fractions of the images, as YOLO's are, since no images say how large they are
+    notes: sentences, without capitals and full stops, on what the files state and no metric uses
     """
 
     __slots__ = ()
@@ -196,6 +198,7 @@ class _Detections(NamedTuple):
     aliases: Mapping[str, str] = MappingProxyType({})
     unknown_class_id: int | None = None
     census: Census = Census()
+    notes: Sequence[str] = ()
 
 
 class Detections(_Detections):
@@ -207,6 +210,7 @@ class Detections(_Detections):
     unknown_class_id: the class id of boxes called unknown, if the names of the predicted classes tell, or if it is a
         new one, since the data set uses the detector's for another class
     census: the files that were read, and those left out; every box in the files is used
+    notes: as of `Dataset`
     """
 
     __slots__ = ()
@@ -427,4 +431,5 @@ def rename_classes(detections: Detections, names: Mapping[int, str], unknown_cla
         raise ValueError(f"names: expected one for each predicted class, got none for {min(missing)}")
     aliases = {**detections.aliases, **aliases_of(names.values(), [*classes.values(), *names.values()])}
     renamed = _with_ids(detections.predictions, table)
-    return Detections(detections.dataset, renamed, aliases, unknown if taken or words else None)
+    new_id = unknown if taken or words else None
+    return Detections(detections.dataset, renamed, aliases, new_id, notes=detections.notes)

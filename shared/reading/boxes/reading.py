@@ -26,12 +26,15 @@ from .dataset import (
     subset,
 )
 from .dicts import read_dict_predictions, read_dicts
+from .doubts import doubts_of
+from .other_formats import other_format
 from .voc import XML, annotations_of, are_class_files, read_class_files, read_voc, voc_list
 from .yolo import (
     YAML,
     class_names,
     data_yaml,
     innermost,
+    names_in_lines,
     read_yaml,
     read_yolo,
     read_yolo_data,
@@ -111,13 +114,12 @@ def _opened(
     """
     if path.is_dir() and (files := files_below(path, _OBJECTS)) and not files_below(path, (*TXT, *XML)):
         if len(files) > 1:
-            raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too")
+            other = other_format(files[0], _content(files[0])) and f", {other_format(files[0], _content(files[0]))}"
+            raise ValueError(f"{files[1]}: expected one file, got {files[0].name} too{other}")
         (path,) = files
-    content = None
-    if path.suffix in _OBJECTS and path.is_file():
-        with named(path):
-            wrong = "expected a list of dicts of tensors, got other objects or no .pt file"
-            content = read_torch_file(path, wrong) if path.suffix == ".pt" else parse_json(path.read_bytes())
+    content = _content(path) if path.suffix in _OBJECTS and path.is_file() else None
+    if path.exists() and (other := other_format(path, content)):
+        raise ValueError(f"{path}: expected {expected}, got {other}")
     form = next((form for form in formats if form.is_it(path, content, *more)), None)
     if form is None:
         raise ValueError(f"{path}: expected {expected}, got {'another file' if path.exists() else 'none'}")
@@ -126,6 +128,12 @@ def _opened(
         if value is not None:
             raise ValueError(f"{path}: expected {why.format(value)}")
     return form, path, content
+
+
+def _content(path: Path) -> Any:
+    with named(path):
+        wrong = "expected a list of dicts of tensors, got other objects or no .pt file"
+        return read_torch_file(path, wrong) if path.suffix == ".pt" else parse_json(path.read_bytes())
 
 
 @readable()
@@ -238,6 +246,7 @@ def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) 
     notes += [f"C{spelled_as_one(pairs)[1:]}."] if pairs else []
     if census.text():
         notes.append(f"Left out: {census.text()}.")
+    notes += [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}" for note in doubts_of(several)]
     for name, one in several.items():
         both = zip(dataset.names, dataset.references, one.predictions)
         without = [image for image, true, predicted in both if len(true["labels"]) and not len(predicted["labels"])]
@@ -414,9 +423,7 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
         return dict(enumerate(words))
     if path.suffix in YAML:
         return class_names(read_yaml(path), path)
-    with named(path):
-        if path.suffix == ".json":
-            content = parse_json(path.read_bytes())
-            return coco_classes(content.get("categories") if isinstance(content, dict) else None, path)
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
+    if path.suffix != ".json":
+        return names_in_lines(path)
+    content = _content(path)
+    return coco_classes(content.get("categories") if isinstance(content, dict) else None, path)

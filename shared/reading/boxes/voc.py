@@ -63,6 +63,8 @@ from .dataset import (
     true_boxes,
     unknown_id,
 )
+from .fields import check_rotation, fields_of_object
+from .other_formats import CVAT
 
 XML = (".xml",)
 _PREFIX = re.compile(r"comp\d_det_[^_]+_")
@@ -162,6 +164,8 @@ class _Page(NamedTuple):
 
 def _read(path: Path, one_based: bool) -> _Page:
     root, lines = _parse(path)
+    if root.tag == "annotations" and root.find("image") is not None:
+        raise ValueError(f"{path}: expected <annotation> of Pascal VOC, got {CVAT}")
     elements = root.findall("object")
     below = next((element for element in root.iter() if element.tag.lower() == "object" and element is not root), None)
     if not elements and below is not None:
@@ -205,6 +209,7 @@ def _object(element: Element, path: Path, lines: Mapping[Element, int], one_base
         raise ValueError(f"{place}: expected an object with a name, got none")
     if difficult not in ("0", "1"):
         raise ValueError(f"{place}: expected difficult to be 0 or 1, got {difficult!r}")
+    check_rotation("VOC", fields_of_object(element), place)
     cells = [element.findtext(f"bndbox/{corner}", "") for corner in _CORNERS]
     try:
         box = [float(cell) for cell in cells]

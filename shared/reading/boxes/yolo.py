@@ -47,6 +47,7 @@ from .dataset import (
     Choices,
     Dataset,
     Detections,
+    class_key,
     corners_of,
     ids_of_names,
     others_of,
@@ -146,6 +147,7 @@ def read_yolo_predictions(labels: Path, content: None, dataset: Dataset, of: Cho
     """
     texts = find_texts(labels)
     lists, places = _texts_of_images(texts, dataset)
+    _check_names(lists, dataset.classes if of.classes is None else of.classes)
     files: dict[int, Path] = {}
     for name, place in places.items():
         if place in files:
@@ -217,6 +219,7 @@ def _dataset(
     """
     there = {*files.images, *files.beyond}
     lists = [path for name, path in files.texts.items() if name not in there and path.name in LISTS_OF_CLASSES]
+    _check_names(lists, classes)
     alone = {str(path): name for name, path in files.texts.items() if name not in there and path not in lists}
 
     def error(path: str) -> str:
@@ -251,6 +254,24 @@ def _dataset(
     counted = Census(used, left_out)
     ids = ids_of_names(names)
     return Dataset(names, references, dict(classes), paths, sizes, ids, counted, key_points, None in paths)
+
+
+def names_in_lines(path: Path) -> dict[int, str]:
+    """Class names by id, from a text with a name on each line."""
+    with named(path):
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
+
+
+def _check_names(lists: Iterable[Path], classes: Mapping[int, str]) -> None:
+    """Raise ValueError for a list of names that calls a class otherwise than the names in use."""
+    for path in lists:
+        for i, name in names_in_lines(path).items():
+            if class_key(classes.get(i, name)) != class_key(name):
+                raise ValueError(
+                    f"{path}:{i + 1}: expected {classes[i]!r} for class {i}, as the names in use say, got {name!r};"
+                    " if the list is right, write its names into a data.yaml beside the labels, or else remove it"
+                )
 
 
 def find_texts(folder: Path) -> dict[str, Path]:

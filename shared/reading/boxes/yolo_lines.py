@@ -45,7 +45,7 @@ def read_texts(texts: Sequence[Any], *, confidence: bool = False, key_points: in
 
     Raises ValueError, with the file and the line, for a line of another length, a value that is not a number, a class
     that is not an integer, coordinates outside the image, or a confidence outside [0, 1]; and for lines that may be
-    polygons as well as boxes with key points.
+    polygons as well as boxes with key points, or class confidence cx cy w h.
     """
     width = 6 if confidence else 5
     parts = [_plain_table(_content(text), width) for text in texts]
@@ -63,6 +63,8 @@ def read_texts(texts: Sequence[Any], *, confidence: bool = False, key_points: in
         _table(others[i], texts[i], width, key_points or 0, repeated) if part is None else part
         for i, part in enumerate(parts)
     ]
+    if confidence:
+        _check_order(tables, texts)
     return Tables(tables, repeated)
 
 
@@ -131,6 +133,27 @@ def _check_polygons(rows: Iterable[tuple[str, list[float]]], width: int) -> None
         )
 
 
+def _check_order(tables: Sequence[np.ndarray], texts: Sequence[Any]) -> None:
+    """Raise ValueError where only class confidence cx cy w h, as of YOLOv5 3.1, puts all boxes into the image."""
+    rows = np.concatenate([np.zeros((0, 6)), *tables])
+    last, second = (_are_within(rows[:, first : first + 4]) for first in (1, 2))
+    if last.all() or not second.all():
+        return
+    place = int(np.argmin(last))
+    ends = np.cumsum([*map(len, tables)])
+    file = int(np.searchsorted(ends, place, side="right"))
+    number = [*_cells(texts[file])][place - int(ends[file]) + len(tables[file])]
+    raise ValueError(
+        f"{texts[file]}:{number}: expected class cx cy w h confidence, got a box that leaves the image, while each line"
+        " fits as class confidence cx cy w h; write the confidence last"
+    )
+
+
+def _are_within(boxes: np.ndarray) -> np.ndarray:
+    """Whether boxes cx, cy, w, h lie in the image, up to rounding."""
+    return (np.abs(2 * boxes[:, :2] - 1) + boxes[:, 2:] <= 1 + 2 * _EDGE).all(axis=1)
+
+
 def _has_key_points(row: list[float], width: int, values: int) -> bool:
     """Whether a line may be a box in the image, with half of the key points or more in or near it."""
     end = len(row) - (width - 5)
@@ -141,7 +164,7 @@ def _has_key_points(row: list[float], width: int, values: int) -> bool:
     return bool(
         _reason(np.asarray([row[:5] + row[end:]])) is None
         and row[end:] != [1]  # the id of a track, after a confidence
-        and (np.abs(2 * centre - 1) + size <= 1 + 2 * _EDGE).all()
+        and _are_within(np.asarray([row[1:5]])).all()
         and 2 * np.count_nonzero(inside) >= len(inside)
     )
 

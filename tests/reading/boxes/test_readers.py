@@ -326,7 +326,8 @@ def test_predictions_of_an_image_in_another_folder(tmp_path: Path) -> None:
     yolo_set(tmp_path, pred_train_1=line, pred_val_2=line)
     with pytest.raises(ValueError, match=r"train/1.txt: expected predictions for an image of the references, got no"):
         reading.read_detections(tmp_path / "pred", tmp_path / "data.yaml")
-    (tmp_path / "pred/train/1.txt").rename(tmp_path / "pred/classes.txt")
+    (tmp_path / "pred/train/1.txt").unlink()
+    (tmp_path / "pred/classes.txt").write_text("cat\n")
     read = reading.read_detections(tmp_path / "pred", tmp_path / "data.yaml")
     assert [len(boxes["labels"]) for boxes in read.predictions] == [0, 1]
 
