@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.conftest import Run
 
-IMAGES = [{"id": 1, "file_name": "x.jpg", "width": 100, "height": 100}]
+IMAGES: list[dict[str, Any]] = [{"id": 1, "file_name": "x.jpg", "width": 100, "height": 100}]
 IMAGES += [{"id": 2, "file_name": "y.jpg", "width": 100, "height": 100}]
 CATEGORIES = [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}]
 STANDARD = ("mAP50", "mAP50-95", "precision", "recall")
