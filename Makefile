@@ -89,7 +89,7 @@ test-core: $(VENV)-core/installed
 	$(VENV)-core/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE)
 
 test-lowest: $(VENV)-lowest/installed
-	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE)
+	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE) tests/dropin/test_oodeel.py
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
@@ -118,6 +118,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.first_call
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.cores
+	$(BIN)/python -m tests.benchmarks.install
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale
@@ -249,6 +250,7 @@ $(VENV)-lowest/installed: $(VENV)-release/installed
 		--output-file $(VENV)-lowest/requirements.txt
 	$(UV) pip install --python $(VENV)-lowest --requirements $(VENV)-lowest/requirements.txt
 	$(UV) pip install --python $(VENV)-lowest --no-deps --editable .
+	$(UV) pip install --python $(VENV)-lowest --constraint $(VENV)-lowest/requirements.txt oodeel # needs NumPy below 2
 	touch $@
 
 $(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt

@@ -131,7 +131,7 @@ def radix_wins(scores: np.ndarray) -> bool:
 @cache
 def _is_slow_for_numpy() -> bool:
     """Whether np.sort has AVX-512 on an AMD processor, or neither AVX-512, AVX2 nor ASIMD."""
-    umath: Any = import_module("numpy._core._multiarray_umath")
+    umath: Any = import_module(f"numpy.{'_core' if hasattr(np, '_core') else 'core'}._multiarray_umath")  # core: 1.26
     features = getattr(umath, "__cpu_features__", {})  # that NumPy uses; without them the compiled sort is the safe one
     if features.get("AVX512_SKX"):
         return "AuthenticAMD" in _processor()
