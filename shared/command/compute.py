@@ -113,6 +113,7 @@ def compute(
     with source.named():
         how = {"flip": flip, "by_position": by_position, "leave_out": leave_out, **stated(wanted)}
         reading = source.read(name, **how)
+        reading = reading if images is not None else replace(reading, table=None)  # which may hold the file
         if len(reading.models) > 1:
             raise ValueError(
                 f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "

@@ -150,7 +150,7 @@ class Rows:
             archives=self.archives,
             change=change,
             assumed=self._assumed(),
-            table=self.tables[0],
+            table=self._names(),
         )
 
     def _assumed(self) -> str:
@@ -176,6 +176,20 @@ class Rows:
             if isinstance(column, Labels):
                 names = self.made_of[column.name]
                 yield from filter(None, [column.sentence(names, table_of(column, names, self.tables))])
+
+    def _names(self) -> Table:
+        """The columns beside those of the metric that may name the rows: the rest of a large file need not stay."""
+        table, used = self.tables[0], {unsigned(one) for names in self.made_of.values() for one in names}
+        arrays, words = {}, {name: read for name, read in table.words.items() if name not in table.arrays}  # an index
+        for name, array in table.arrays.items():
+            kind = getattr(getattr(array, "dtype", None), "kind", "")
+            is_streamed = isinstance(array, Streamed)
+            if name in used or not (is_streamed or (kind and kind in "OUTMmiu") or names_rows(name)):
+                continue
+            arrays[name] = array
+            if name in table.words and (is_streamed or (kind != "O" and names_rows(name))):  # 007 and 7 are two names
+                words[name] = table.words[name]
+        return Table(arrays, words)
 
     def _census(self) -> Census:
         out = self.unread.places if self.unread is not None else []

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import compare, read
+from openworld_metrics.command.columns import OWN
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.rows.joins import Sheet, joined, names_rows, order_by_key, row_names
 from openworld_metrics.reading.tables import files
@@ -92,6 +93,72 @@ def test_rows_of_files_in_any_order(metric: str, kind: str, tmp_path: Path, monk
         with pytest.raises(ValueError, match=r"expected in .* the .* names of .*; by_position=True, the com"):
             read(metric, columns=places)
         assert read(metric, columns=places, by_position=True).notes == []
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_files_and_pages_in_any_order(metric: str, tmp_path: Path) -> None:
+    """The same without flags, in Python and on a page, where the first file has the order of the results."""
+    for seed in range(3):
+        rng = np.random.default_rng([seed, METRICS.index(metric)])
+        columns, options = cases.draw(metric, seed)
+        lists = {name: cases.as_lists(column) for name, column in columns.items()}
+        n = len(lists["references"])
+        paths, orders = [], []
+        for column, values in sorted(lists.items()):
+            orders.append(rng.permutation(n).tolist())
+            paths.append(tmp_path / f"{column}.json")
+            rows = {"image": [f"im{row}" for row in orders[-1]], column: [values[row] for row in orders[-1]]}
+            paths[-1].write_text(json.dumps(rows))
+        in_order = {name: np.asarray(values, object)[orders[0]].tolist() for name, values in lists.items()}
+        choices: dict[str, Any] = {"columns": {name: name for name in lists}, "read_as": "automatic"}
+        expected = metric_class(metric)(**options).compute(**in_order)
+        for reading in (read(metric, paths, **choices), read_page(metric, [paths], {name: [name] for name in lists})):
+            assert reading.notes == ["rows joined by image"]
+            assert metric_class(metric)(**options).compute(**reading.columns) == expected
+        rows = json.loads(paths[-1].read_text())
+        rows["image"][int(rng.integers(n))] = "another"
+        paths[-1].write_text(json.dumps(rows))
+        message = r"expected in image the .* names of image in "
+        with pytest.raises(ValueError, match=message):
+            read(metric, paths, **choices)
+        with pytest.raises(ValueError, match=message):
+            read_page(metric, [paths])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_models_in_any_order(metric: str, run: Run, tmp_path: Path) -> None:
+    """The comparison of two models, and the numbers of one, do not depend on the order of any file."""
+    rng = np.random.default_rng(METRICS.index(metric))
+    columns, options = cases.draw(metric, 3)
+    lists = {name: cases.as_lists(column) for name, column in columns.items()}
+    n = len(lists["references"])
+    more = [part for key, value in options.items() for part in ("--option", f"{key}={listed(value)}")]
+    models = {name: values for name, values in lists.items() if name in OWN}
+    other = rng.permutation(n).tolist()
+    files = {f"first-{name}": values for name, values in models.items()}
+    files |= {f"second-{name}": [values[row] for row in other] for name, values in models.items()}
+    files |= {name: values for name, values in lists.items() if name not in OWN}
+    printed = []
+    for is_moved in (False, True):
+        flags = []
+        for name, values in files.items():
+            order = rng.permutation(n).tolist() if is_moved else [*range(n)]
+            Path(f"{name}.json").write_text(
+                json.dumps({"id": [7 * row for row in order], "x": [values[row] for row in order]})
+            )
+            flags += [f"--{name.replace('_', '-')}", f"{name}.json:x"]
+        code, output, errors = run("compare", metric, *flags, *more, "--n-resamples", "20")
+        assert (code, errors) == (0, "openworld-metrics: note: rows joined by id\n"), errors
+        pairs = [flags[start : start + 2] for start in range(0, len(flags), 2)]
+        ours = [part.replace("--first-", "--") for pair in pairs if "--second-" not in pair[0] for part in pair]
+        code, numbers, errors = run("compute", metric, *ours, *more)
+        assert (code, "rows joined by id" in errors) == (0, True), errors
+        printed.append((output, numbers))
+    assert printed[0] == printed[1]
+
+
+def listed(value: Any) -> Any:
+    return [*value] if isinstance(value, (list, tuple)) else value
 
 
 def frame(order: Sequence[int] = range(8), **columns: Any) -> pd.DataFrame:
