@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, on_one_device
+from ..arrays.arrays import Array, on_one_device, to_numpy
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
 from ..reading.rows.inputs import Scores
+from ..reading.rows.roles import check_sets
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
 
@@ -37,10 +38,10 @@ def evaluate_ood(
 
     Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples if all of them have classes,
     "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
-    Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
-    `OODBench` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023. Its areas under precision and recall
-    are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher if scores tie, since it drops points of the ROC
-    curve beforehand.
+    Raises ValueError for NaN, sets without samples, a set with the scores of the known samples row by row, and a name
+    that is empty or both a set and a group; and as `OODBench` does. Source of the protocol: Zhang et al., OpenOOD v1.5,
+    2023. Its areas under precision and recall are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher if
+    scores tie, since it drops points of the ROC curve beforehand.
 
     >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
     >>> results["groups"]["group"], results["groups"]["auroc"]
@@ -67,6 +68,8 @@ def ood_summary(
     parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
     accuracy = _accuracy(sides)
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
+    shifted = {f"full_spectrum[{i}]": to_numpy(scores) for i, scores in enumerate(parts[1:])}
+    check_sets({"known": to_numpy(parts[0]), **shifted}, {name: to_numpy(scores) for name, scores in outside.items()})
     for scores in parts:
         metric.add_batch(**_columns(scores, 0, None))
     for name, scores in outside.items():

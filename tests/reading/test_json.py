@@ -8,12 +8,14 @@ import json
 import random
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
 from openworld_metrics.reading import objects as reader
+from tests.conftest import Run
 
 TEXTS = [
     *("[1, 2.5, -0, -0.0, 1e5, 1E+2, 5e-324, 1e-400, true, null]", "7", "NaN", "[NaN, Infinity, -Infinity]", "[1e999]"),
@@ -148,3 +150,46 @@ def test_a_name_stated_twice_is_an_error() -> None:
             with pytest.raises(ValueError, match=f" in line {1 + lines.index(twice)}$"):
                 reader.parse_json_lines("\n".join(lines).encode())
     assert refused > 500
+
+
+def test_a_name_stated_twice_in_files_of_a_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows 29 and 62 of reports: in lines of JSON, in a table, in COCO's lists and results, and in a data.yaml."""
+    monkeypatch.chdir(tmp_path)
+    Path("dup.jsonl").write_text('{"score":0.25,"label":1}\n{"score":0.1,"label":0,"label":1}\n')
+    Path("dup.json").write_text('{"score": [0.1, 0.25], "label": [0, 1], "label": [1, 0]}')
+    box: dict[str, Any] = {"image_id": 1, "category_id": 1, "bbox": [10, 10, 20, 20]}
+    true = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 99, "height": 99}],
+        "categories": [{"id": 1, "name": "cat"}],
+    }
+    references = json.dumps({**true, "annotations": [{"id": 1, "area": 400, "iscrowd": 0, **box}]})
+    predictions = json.dumps([{**box, "score": 0.9}])
+    Path("references.json").write_text(references)
+    Path("predictions.json").write_text(predictions)
+    Path("twice.json").write_text(references[:-1] + ', "annotations": []}')
+    Path("results.json").write_text(predictions.replace("0.9", '0.9, "score": 0.1'))
+    Path("data.yaml").write_text("path: .\nval: images\nnames: [cat, dog]\nnames: [dog, cat]\n")
+    detect = ("detect", "--known-classes", "cat", "--references")
+    for command, message in (
+        (
+            ("compute", "ood_bench", "dup.jsonl"),
+            "dup.jsonl: expected each name once in an object, got 'label' as 0 and 1 in line 2",
+        ),
+        (
+            ("compute", "ood_bench", "dup.json"),
+            "dup.json: expected each name once in an object, got 'label' as [0, 1] and [1, 0]",
+        ),
+        (
+            (*detect, "twice.json", "--predictions", "predictions.json"),
+            "twice.json: expected each name once in an object",
+        ),
+        ((*detect, "references.json", "--predictions", "results.json"), "got 'score' as 0.9 and 0.1"),
+        (
+            (*detect, "data.yaml", "--predictions", "predictions.json"),
+            "data.yaml:4: expected YAML, got the name 'names' again",
+        ),
+    ):
+        code, output, errors = run(*command)
+        assert (code, output) == (2, "")
+        assert message in errors
+    assert run(*detect, "references.json", "--predictions", "predictions.json")[0] == 0

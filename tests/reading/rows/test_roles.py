@@ -12,6 +12,7 @@ import pytest
 
 from openworld_metrics import read
 from openworld_metrics.reading.rows.inputs import read_scores
+from openworld_metrics.suites.ood import evaluate_ood
 from tests.conftest import Run
 from tests.reading.rows.test_labels import KNOWN, UNKNOWN, WRITERS
 
@@ -146,3 +147,16 @@ def test_files_and_columns_that_are_copies() -> None:
     with pytest.raises(ValueError, match=r"OOD scores: expected .* known set in-distribution scores row by row"):
         read("ood_bench", columns=dict.fromkeys(both, "known.csv"))
     assert len(read("ood_bench", columns=dict(zip(both, ("known.csv", "unknown.csv")))).columns["predictions"]) == 2
+
+
+def test_arrays_that_are_copies() -> None:
+    known = [0.1, 0.25, 0.2]
+    for unknown, spectrum, name in (
+        ({"near/a": known}, [], "known"),
+        ({"near/a": [1.0, 2.0]}, [[1.0, 2.0]], "full_sp"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"near/a: expected unknown samples, got the scores of the known set {name}"
+        ):
+            evaluate_ood(known, {**unknown, "b": [0.5]}, full_spectrum=spectrum)
+    assert evaluate_ood(known, {"a": known[::-1], "b": [0.5]}, metrics="auroc")["auroc"] == 0.75
