@@ -15,7 +15,7 @@ WITHOUT_CLASS = ("raise", "nan")
 
 
 class FlatResults:
-    """The flat results of a metric: see `flat`; with "nan", NaN and one warning where a class is missing."""
+    """The flat results of a metric: see `flat`; with "nan", NaN where a class or an earlier result is missing."""
 
     def __init__(self, without_class: str) -> None:
         """Take "raise" or "nan"."""
@@ -40,5 +40,12 @@ class FlatResults:
                 warnings.warn(f"{metric}: {error}; results are NaN", stacklevel=4)
                 self._warned = True
             return dict.fromkeys(self._names or names(), math.nan)
+        if self._without_class == "nan":
+            numbers |= {name: math.nan for name in self._names if name not in numbers}
         self._names = [*numbers]
         return numbers
+
+    @property
+    def fills(self) -> bool:
+        """Whether NaN stands for what is missing."""
+        return self._without_class == "nan"

@@ -179,7 +179,11 @@ class TorchMetric(torchmetrics.Metric):
         if self.result is None:
             return numbers
         if self.result not in numbers:
-            raise ValueError(f"result: expected one of {', '.join(numbers)}, got {self.result!r}")
+            is_left_out = direction(self.result) is not None  # as a rate of detection over no object is
+            if is_left_out and self._flat.fills:
+                return torch.tensor(torch.nan, dtype=torch.float64, device="cpu")
+            hint = "; a rate over no object is left out" if is_left_out else ""
+            raise ValueError(f"result: expected one of {', '.join(numbers)}, got {self.result!r}{hint}")
         return numbers[self.result]
 
 
@@ -192,7 +196,8 @@ def as_torchmetrics(
     ignored; result, the name of the single result that compute returns, as Lightning's `self.log` expects, or None for
     all of them, for `self.log_dict(metric.compute())`; without_class, "raise" or "nan", for runs that lack one of two
     required classes, such as Lightning's sanity check of a few batches: with "nan" every result is NaN, with one
-    warning; options of the metric, such as metrics=["auroc"], and torchmetrics' own arguments, such as process_group.
+    warning, and so is a rate of detection over no object, which is left out otherwise;
+    options of the metric, such as metrics=["auroc"], and torchmetrics' own arguments, such as process_group.
 
     `update` takes columns by name, or in the metric's order, `counts` and `groups` by name only; `preds` and `target`
     are `predictions` and `references`. In a MetricCollection, pass them by name: each metric gets its own. compute

@@ -248,3 +248,17 @@ def test_errors() -> None:
     with pytest.raises(TypeError, match="predictions: expected once, got it by position and by name"):
         metric.update(LOGITS, predictions=LOGITS)
     assert len(metric.metric) == 0
+
+
+def test_a_rate_over_no_object_is_nan_or_refused() -> None:
+    columns = dict(predictions=[[[0, 0, 4, 4, 0.9, 0]]], references=[[[0, 0, 4, 4, 0]]])
+    for one, error in (("U-Recall", "got 'U-Recall'; a rate over no object is left out"), ("x", "got 'x'$")):
+        metric = as_torchmetrics("openset_detection", result=one, known_classes=[0])
+        metric.update(**columns)
+        with pytest.raises(ValueError, match=error):
+            metric.compute()
+    metric = as_torchmetrics("openset_detection", result="U-Recall", without_class="nan", known_classes=[0])
+    metric.update(**columns)
+    assert torch.isnan(metric.compute())
+    metric.update(predictions=[[[0, 0, 4, 4, 0.9, -1]]], references=[[[0, 0, 4, 4, 5]]])
+    assert metric.compute() == 1
