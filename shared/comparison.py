@@ -14,14 +14,30 @@ import numpy as np
 from .arrays.arrays import as_array, to_numpy
 from .arrays.checks import as_int, as_open_share, as_written, check_indices
 from .loading import metric_class
+<<<<<<< HEAD
 from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
+=======
+from .metric.bootstrap import (
+    MAX_RESAMPLES,
+    ByGroup,
+    Part,
+    draw,
+    moved,
+    pairs_of,
+    percentiles,
+    resampled,
+    whole,
+    with_means,
+)
+from .metric.clusters import CLUSTERS
+>>>>>>> 67a87f91 (Clusters: rows that depend are drawn together, in intervals and comparisons of every metric)
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
-from .metric.results import ARITHMETIC, Key, Rate, Results, Summary, rates_of
+from .metric.results import ARITHMETIC, Draws, Key, Rate, Results, Summary, all_draws, rates_of
 from .metric.states import COUNTS
 
 # columns that say what the samples are, and so belong to both models
-SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS)
+SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS, CLUSTERS)
 TABLE = ("key", "first", "second", "difference", "low", "high", "p_value", "better")
 
 
@@ -41,9 +57,14 @@ def compare(
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
     low, high = the r-th of all Δ in order, from either end,  r = ⌊(B + 1)·α/2⌋,  α = 1 − confidence_level
 
+<<<<<<< HEAD
     Both say the same: the interval excludes 0 if and only if p ≤ α. Each resample draws samples (images, for anomaly
     maps and detection) with replacement within their strata, once for both models. Swapping the models mirrors the
     table.
+=======
+    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, once for
+    both models; with a column `clusters`, clusters with all of their samples. Swapping the models mirrors the table.
+>>>>>>> 67a87f91 (Clusters: rows that depend are drawn together, in intervals and comparisons of every metric)
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
@@ -77,6 +98,15 @@ def compare(
     return compared(parts, level, **metric.means).table()
 
 
+class Differences(NamedTuple):
+    """A part of two models, and the differences of its rates in resamples."""
+
+    first: Part
+    second: Part
+    drawn: ByGroup
+    redrawn: int  # resamples of clusters that lacked a class, and were drawn again
+
+
 class Comparison(NamedTuple):
     """Two models' summaries, and their paired differences in resamples, by key and by (group, key)."""
 
@@ -84,6 +114,7 @@ class Comparison(NamedTuple):
     second: Summary
     differences: Mapping[Key, np.ndarray]
     level: float
+    drawn: Draws | None = None  # the clusters that differences were drawn from; None where rows were drawn
 
     def table(self) -> dict[str, list[Any]]:
         """A row for each rate: see `compare`."""
@@ -117,15 +148,16 @@ class Comparison(NamedTuple):
 
 def differences_of_parts(
     first: Iterable[Part], second: Iterable[Part], *, n_resamples: int, random_state: int
-) -> Iterator[tuple[Part, Part, ByGroup]]:
+) -> Iterator[Differences]:
     """Parts of two models with `paired_differences`; each draws from the seed itself, and is permuted by its name."""
     for one, other in zip_longest(first, second):
         if one is None or other is None or one.results.keys() != other.results.keys():
             raise ValueError("first, second: expected the same groups of samples, got others")
-        values, symmetric = paired_differences(one, other, n_resamples, random_state)
+        values, symmetric, redrawn = paired_differences(one, other, n_resamples, random_state)
         drawn = one.by_group(values, random_state)
-        # if the models cannot be told apart, a difference and its opposite are equally likely
-        yield one, other, {key: _and_mirrored(each) for key, each in drawn.items()} if symmetric else drawn
+        if symmetric:  # the models cannot be told apart: a difference and its opposite are equally likely
+            drawn = {key: _and_mirrored(each) for key, each in drawn.items()}
+        yield Differences(one, other, drawn, redrawn)
 
 
 def _and_mirrored(drawn: np.ndarray) -> np.ndarray:
@@ -134,33 +166,35 @@ def _and_mirrored(drawn: np.ndarray) -> np.ndarray:
 
 
 def compared(
-    parts: Iterable[tuple[Part, Part, ByGroup]], level: float, *, skipping: bool = False, groups_mean: str = ARITHMETIC
+    parts: Iterable[Differences], level: float, *, skipping: bool = False, groups_mean: str = ARITHMETIC
 ) -> Comparison:
     """The comparison of groups, or of all samples, which have an empty name; options as of `summary_of_groups`."""
     means: Any = {"skipping": skipping, "groups_mean": groups_mean}
     first: dict[str, Results] = {}
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
-    for one, other, values in parts:
+    draws: list[Draws | None] = []
+    for one, other, values, redrawn in parts:
         first |= one.results
         second |= other.results
         drawn |= values
+        draws.append(one.draws(redrawn))
     differences, *models = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
     summary, of_means = whole(first, differences, **means)
     if groups_mean != ARITHMETIC and summary.groups is not None:
         # only the arithmetic mean of differences is the difference of the means
         firsts, seconds = (with_means(each, groups_mean) for each in models)
         of_means |= {key: firsts[key] - seconds[key] for key in firsts if key not in drawn}
-    return Comparison(summary, whole(second, {}, **means)[0], of_means, level)
+    return Comparison(summary, whole(second, {}, **means)[0], of_means, level, all_draws(draws))
 
 
 def paired_differences(
     first: Part, second: Part, n_resamples: int, random_state: int
-) -> tuple[dict[Key, np.ndarray], bool]:
+) -> tuple[dict[Key, np.ndarray], bool, int]:
     """Differences of two models' rates in resamples, and the rates, (B, 3) each, of the same samples for both.
 
-    Returns them, and whether swapping the models changes nothing. Raises ValueError where the samples of the two are
-    not the same in number and kind.
+    Returns them, whether swapping the models changes nothing, and how many resamples were drawn again. Raises
+    ValueError where the samples of the two are not the same in number and kind, or in their clusters.
     """
     pair = first.prepared, second.prepared
     models = pair[0].aligned_with(pair), pair[1].aligned_with(pair)
@@ -179,8 +213,8 @@ def paired_differences(
         ]
         return [rates[key].value for key in keys for rates in results]
 
-    columns = resampled(resample, n_resamples, random_state, len(places[0])).T
-    drawn = {}
+    values, again = resampled(resample, n_resamples, random_state, len(places[0]))
+    columns, drawn = values.T, {}
     for key, one, other in zip(keys, columns[::2], columns[1::2]):
         # merging rows shifts the two rates, so differences are shifted back by the same amount; none at all stays none
         shifts = [rates[key].value - rows[key].value for rates, rows in zip(exact, merged)]
@@ -188,7 +222,7 @@ def paired_differences(
         difference = one - other
         difference = np.where(difference == 0, 0.0, difference + shift)
         drawn[key] = np.stack([difference, moved(one, shifts[0]), moved(other, shifts[1])], axis=1)
-    return drawn, pairs.symmetric
+    return drawn, pairs.symmetric, again
 
 
 def ends_of_differences(differences: np.ndarray, level: float) -> tuple[float, float]:

@@ -207,6 +207,19 @@ def with_groups(columns: Columns, seed: int) -> Columns:
     return {**taken, "groups": np.asarray(names)[order]}
 
 
+def with_clusters(columns: Columns, seed: int) -> Columns:
+    """The samples twice, in another order, each in one of some clusters, so that every cluster has another like it."""
+    rng = np.random.default_rng(seed)
+    number = len(next(iter(columns.values())))
+    _, sample = np.unique(columns.get("samples", np.arange(number)), return_inverse=True)  # of one cluster
+    own = rng.integers(0, int(rng.integers(1, 8)), number)[sample]
+    order = rng.permutation(2 * number)
+    taken = {name: take(column, (order % number).tolist()) for name, column in columns.items()}
+    if "samples" in columns:
+        taken["samples"] = [f"{sample} of {i // number}" for sample, i in zip(taken["samples"], order)]
+    return {**taken, "clusters": np.asarray([f"c{own[i % number]} of {i // number}" for i in order])}
+
+
 def as_lists(column: Any) -> list[Any]:
     if isinstance(column, np.ndarray):
         return column.tolist()

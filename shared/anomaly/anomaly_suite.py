@@ -22,13 +22,14 @@ from .aupimo import PimoRates
 from .components import ComponentRule, component_columns
 from .maps import (
     HIGHEST_VOID,
+    KINDS_OF_IMAGES,
     LEVELS,
     LOWEST_VOID,
     SCORES_OF_PIXELS,
     AnomalyState,
     ImageRows,
     as_sample_ids,
-    check_one_group,
+    check_samples_together,
     check_single,
     checked_state,
     image_contents,
@@ -76,6 +77,7 @@ class AnomalySuite(Metric):
     countable_tables = {"normal_counts": ("normal",)}
     truth = ("image_labels", "num_normal", "num_regions", "region_sizes", "samples")
     owned_arrays = frozenset({"normal"})  # by far the most of a state
+    classes_needed = KINDS_OF_IMAGES
     selecting = Metric.selecting | {"integration_limits", "levels", "points", "thresholds", "components", "per_image"}
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
@@ -218,8 +220,7 @@ class AnomalySuite(Metric):
 
     def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
         states = super()._states(batches)
-        if len(states) > 1:
-            check_one_group(states)
+        check_samples_together(states)
         return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
@@ -272,6 +273,11 @@ class PreparedMaps(Prepared):
     @property
     def strata(self) -> np.ndarray:  # type: ignore[override]
         """The kind of each row."""
+        return self._images.strata
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """The kind of each row, whose bits are flags."""
         return self._images.strata
 
     def rates(self, counts: np.ndarray | None = None) -> Results:

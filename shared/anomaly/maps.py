@@ -6,7 +6,8 @@ Images show samples; equal images, or samples, are rows that resamples are drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from ..arrays.checks import (
     integer_scalar,
     score_column,
 )
+from ..metric.clusters import CLUSTER_NAMES, CLUSTERS
 from ..metric.groups import ALL, column_items, group_name
 from ..metric.prepared import as_content
 from ..ranking.quantities import checked_bits
@@ -65,6 +67,7 @@ _OPTIONAL = ("normal_counts", "significant_bits", "ignore_value", "regions", "sa
 _OF_IMAGES = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *COMPONENT_TABLES)
 _NUMBERS = ("image_labels", "num_normal", "num_regions", "num_defects", *COMPONENT_TABLES)
 LEVELS = ("image", "pixel")
+KINDS_OF_IMAGES = ("normal images", "anomalous pixels", "normal pixels", "anomalous images")  # from the lowest bit on
 LOWEST_VOID, HIGHEST_VOID = -(2**31), 2**31 - 1
 
 
@@ -161,18 +164,25 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {"samples": ids.astype(str)}
 
 
-def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
-    """Raise ValueError for a sample with images in two groups."""
+def check_samples_together(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample with images in two groups, or in two clusters."""
     groups: dict[str, str] = {}
-    for group, parts in states.items():
-        samples = set().union(*(part["samples"].tolist() for part in parts if "samples" in part))
-        for sample in sorted(samples):
-            other = groups.setdefault(sample, group)
-            if other != group:
-                names = " and in ".join(f"group {one!r}" if one != ALL else "no group" for one in (other, group))
-                raise ValueError(
-                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
-                )
+    clusters: dict[str, str] = {}
+    for group, part in ((group, part) for group, parts in states.items() for part in parts if "samples" in part):
+        _check_one("group", zip(sorted({*part["samples"].tolist()}), repeat(group)), groups)
+        if CLUSTERS in part:
+            own = part[CLUSTER_NAMES][to_numpy(part[CLUSTERS])]
+            _check_one("cluster", sorted({*zip(part["samples"].tolist(), own.tolist())}), clusters)
+
+
+def _check_one(kind: str, pairs: Iterable[tuple[str, str]], known: dict[str, str]) -> None:
+    for sample, name in pairs:
+        other = known.setdefault(sample, name)
+        if other != name:
+            names = " and in ".join(f"{kind} {one!r}" if one != ALL else f"no {kind}" for one in (other, name))
+            raise ValueError(
+                f"samples: expected all images of a sample in one {kind}, got those of {sample!r} in {names}"
+            )
 
 
 class ImageRows(NamedTuple):

@@ -122,6 +122,9 @@ class SampleRates(MapRates):
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image, and with it its sample, occurs `images` times."""
         counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
+        anomalous = self.labels[counts > 0]
+        if anomalous.all() or not anomalous.any():  # of clusters that were drawn, some may have samples of both kinds
+            raise MissingClassError("clusters: expected anomalous and normal samples among those drawn, got one kind")
         values = quantities(*_drawn_sides(self.scores, self.labels, counts), SAMPLE_CURVE)
         return {f"sample_{name}": Rate(value, higher=True) for name, value in values.items()}
 

@@ -289,6 +289,7 @@ class TopK(Metric):
     truth = ("classes",)
     owned_arrays = frozenset(TopkState.__annotations__)
     aliases = TOPK_ALIASES
+    classes_needed = ("known samples",)
     selecting = Metric.selecting | {"k_list", "per_class"}
 
     k_list: int | Sequence[int] | None = None

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..loading import metric_class
+from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 from ..metric.states import COUNTS
 from ..reading.reasons import named
+
+OF_NAMES = (GROUPS, CLUSTERS)  # columns whose integers may be larger than float64 holds
 
 
 def reduce_batches(
@@ -70,7 +73,7 @@ def columns_of(batch: Any, columns: Mapping[str, str] | None, metric: Metric) ->
     missing = [name for name in columns.values() if name not in there]
     if missing and not (isinstance(batch, Sequence) and not batch):
         raise ValueError(f"expected a column {missing[0]}, got {', '.join(map(str, there)) or 'none'}")
-    return {column: _column(batch, name, ids=column == GROUPS) for column, name in columns.items()}
+    return {column: _column(batch, name, ids=column in OF_NAMES) for column, name in columns.items()}
 
 
 def _names(batch: Any) -> Sequence[Any]:

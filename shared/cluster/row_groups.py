@@ -12,11 +12,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 from ..reading.reasons import named
 from ..reading.tables.arrow import column_of
-from .batches import chosen_columns
+from .batches import OF_NAMES, chosen_columns
 
 BATCH_BYTES = 1 << 24
 BUFFER_BYTES = 1 << 22  # read at once from a column, which may be larger than memory
@@ -75,6 +74,7 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tupl
     """Read columns as arrays, by their names in the metric, about 16 MB at a time, each time with the first row."""
     num_rows = max(1, BATCH_BYTES * group.num_rows // max(1, group.num_bytes))
     names = list(dict.fromkeys(columns.values()))
+    ids = {columns.get(column) for column in OF_NAMES}
     reading = dict(page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER_BYTES)
     with group.system.open_input_file(group.file) as opened, pq.ParquetFile(opened, **reading) as file:
         footer = file.metadata
@@ -84,6 +84,6 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[tupl
         # a worker's other threads read row groups of their own
         first = 0
         for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
-            arrays = {name: column_of(batch, name, ids=name == columns.get(GROUPS), first=first) for name in names}
+            arrays = {name: column_of(batch, name, ids=name in ids, first=first) for name in names}
             yield first, {column: arrays[name] for column, name in columns.items()}
             first += len(batch)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from ..arrays.checks import did_you_mean
+from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.states import COUNTS
 from ..reading.read import read
@@ -35,6 +36,7 @@ COLUMNS = {
     "samples": "Names of samples, if each has several images.",
     COUNTS: "The count of each row, where an engine has grouped equal rows.",
     GROUPS: "Names of groups; a blank for samples that belong to all groups.",
+    CLUSTERS: "Names of what rows depend on, such as speakers: intervals draw each with all of its rows.",
 }
 OWN = ("predictions", "open_scores", "image_scores")  # of each of two models
 Command = Callable[..., Any]

@@ -78,6 +78,7 @@ class OpenSetDetection(Metric):
     truth = ("num_references", "references", "ignored", "reference_remainders")
     fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
+    classes_needed = ("images",)
     configs = {name: {"protocol": name} for name in PROTOCOLS}
     selecting = Metric.selecting | {"recall_level", "per_class", "per_image", "conf_list", "errors", "recall_budgets"}
     selecting |= {"box_format"}  # which says how boxes are written

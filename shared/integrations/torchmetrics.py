@@ -23,6 +23,7 @@ import numpy as np
 
 from ..extras import extra
 from ..loading import METRICS, metric_class
+from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.signature import option_text
 from ..metric.states import COUNTS, pack, unpack
@@ -160,7 +161,7 @@ class TorchMetric(torchmetrics.Metric):
         return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
 
     def _named(self, args: tuple[Any, ...], columns: Mapping[str, Any]) -> dict[str, Any]:
-        names = [name for name in self.metric.columns if name not in (COUNTS, GROUPS)]
+        names = [name for name in self.metric.columns if name not in (COUNTS, GROUPS, CLUSTERS)]
         if len(args) > len(names):
             raise TypeError(f"{self.metric.name} takes {len(names)} columns, {', '.join(names)}; got {len(args)}")
         twice = [name for name in names[: len(args)] if name in columns]

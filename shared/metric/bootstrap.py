@@ -20,15 +20,29 @@ import numpy as np
 from ..arrays.arrays import State, to_numpy
 from ..arrays.compacting import compact_rows, rows_and_places
 from ..arrays.threads import in_threads, threads_for
+from .clusters import clustered, names_by_groups, of_several
 from .groups import ALL, BAR, check_names, groups_of, is_below, keys_of_group, prefixes
 from .prepared import MissingClassError, Prepared
-from .results import ARITHMETIC, MEANS, Interval, Key, Rate, Results, Summary, rates_of, summary_of_groups
+from .results import (
+    ARITHMETIC,
+    MEANS,
+    Draws,
+    Interval,
+    Key,
+    Rate,
+    Results,
+    Summary,
+    all_draws,
+    rates_of,
+    summary_of_groups,
+)
 from .states import joined, num_samples
 
 if TYPE_CHECKING:
     from .metric import Metric
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_MOST_DRAWS = 1000  # of clusters for one resample, until it has every class
 BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
@@ -39,10 +53,13 @@ Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
 
 
-def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+def replicates(
+    prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int
+) -> tuple[Replicates, int]:
     """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself.
 
     Where rows were merged (see `Prepared.rates`), replicates are shifted by the error that merging causes in the rate.
+    Returns them, and how many resamples were drawn again (see `resampled`).
 
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
@@ -54,14 +71,18 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
         return [rates[key].value for key in keys]
 
-    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
-    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+    values, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    drawn = {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, values.T)}
+    return drawn, again
 
 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, int]:
     """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
+
+    Clusters that lack a class of a group (MissingClassError) are drawn again. Returns the results, and how many
+    resamples were. Raises ValueError if a thousand in a row lack one.
 
     The resamples of few rows, and block 0 for many rows, are drawn from the seed itself, the other blocks from children
     of it. A terminal shows a bar if it takes more than two seconds.
@@ -75,13 +96,26 @@ def resampled(
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
         values = []
         for _ in range(min(size, n_resamples - number * size)):
-            values.append(resample(rng))
+            values.append(_with_every_class(resample, rng))
             bar.update()
         return np.asarray(values, dtype=np.float64)
 
     with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
         blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
-        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+        values = np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+    return values[:, 1:], int(values[:, 0].sum())
+
+
+def _with_every_class(
+    resample: Callable[[np.random.Generator], Sequence[float]], rng: np.random.Generator
+) -> list[float]:
+    """How many resamples lacked a class, and the results of the first that does not."""
+    for lacking in range(_MOST_DRAWS):
+        try:
+            return [lacking, *resample(rng)]
+        except MissingClassError as error:
+            last = error
+    raise ValueError(f"clusters: expected resamples with every class, got {_MOST_DRAWS} that lack one: {last}")
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -91,7 +125,9 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something."""
+    """Whether each stratum has so many samples or images that intervals mean something; few clusters get a note."""
+    if prepared.fewest_clusters is not None:
+        return True
     # of groups that share all samples of a kind, the kind has no rows of its own
     return not any(0 < int(counts.sum()) < FEWEST for counts in parts_of_strata(prepared))
 
@@ -177,6 +213,8 @@ def _means(columns: list[np.ndarray], groups_mean: str) -> np.ndarray:
 class Sharing(Prepared):
     """Rows of groups, each with strata of its own, and rows of the samples that several groups share.
 
+    Clusters that belong to several groups are shared too, each drawn with its samples in all of them.
+
     Its rates are those of each group, by (group, key).
 
     Parameters: groups, each prepared from its entries, in the order of `keys_of_group`; sizes, how many samples each
@@ -206,9 +244,12 @@ class Sharing(Prepared):
         for key in self._keys:
             # entries by their stratum and their rows in all groups, so that their order does not matter
             of_shared = rows[key]
-            first = next(iter(of_shared))
-            kept = of_shared[first] >= 0
-            columns = [groups[first].strata[of_shared[first][kept]], *(each[kept] for each in of_shared.values())]
+            # a cluster may be in some groups only, and have samples of other classes in each
+            kinds = np.zeros(len(sizes[key]), np.int64)
+            for group, entries in of_shared.items():
+                kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
+            kept = kinds > 0
+            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
             if kept.any():
                 columns, _, places = rows_and_places(columns)
@@ -225,6 +266,8 @@ class Sharing(Prepared):
         self.sizes = np.concatenate(
             [sizes[key] for key in (*(group for group in groups if group in sizes), *self._keys)]
         )
+        fewest = [prepared.fewest_clusters for prepared in groups.values() if prepared.fewest_clusters is not None]
+        self.fewest_clusters = min(fewest, default=None)
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
@@ -245,6 +288,10 @@ class Sharing(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
         return self._members
+
+    def samples(self) -> tuple[np.ndarray, ...]:
+        """As of the groups, one after the other."""
+        return tuple(map(np.concatenate, zip(*(prepared.samples() for prepared in self.groups.values()))))
 
     def contents(self) -> Iterable[bytes]:
         """The contents of each group, the shared entries among them."""
@@ -272,6 +319,11 @@ class Part(NamedTuple):
             return rates_of(self.results[self.name])
         return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
+    def draws(self, redrawn: int) -> Draws | None:
+        """The clusters that its resamples are drawn from, and how many were drawn again; None where rows are drawn."""
+        fewest = self.prepared.fewest_clusters
+        return None if fewest is None else Draws(int(self.prepared.counts.sum()), fewest, redrawn)
+
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
         keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
@@ -280,9 +332,10 @@ class Part(NamedTuple):
 
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
-) -> tuple[dict[str, Results], ByGroup]:
+) -> tuple[dict[str, Results], ByGroup, Draws | None]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group.
 
+    The third says which clusters were drawn; it is None where rows were.
     Samples of no group belong to each. Each group draws its resamples from the seed itself, so it has the results and
     the intervals that it has alone; groups that share samples are drawn together. Raises what the metric raises, with
     the name of the group. The results of several metrics, such as one for each category of a folder, can be put into
@@ -291,21 +344,23 @@ def results_and_replicates(
     groups = groups_of(states) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
+    draws: list[Draws | None] = []
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
         results |= part.results
         if resampled:
             with named(part.name):
-                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+                values, again = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
             drawn |= part.by_group(values, metric.random_state)
-    return results, drawn
+            draws.append(part.draws(again))
+    return results, drawn, all_draws(draws)
 
 
-def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup, clusters: Draws | None = None) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, **metric.means)
     level = metric.confidence_level
-    return summary if level is None else summary.with_intervals(intervals(values, level))
+    return summary if level is None else summary.with_intervals(intervals(values, level))._replace(drawn=clusters)
 
 
 def whole(
@@ -328,7 +383,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
 
     With groups_without="skip", a group that lacks a class is left out, and so are samples that have a name here.
     """
-    drawn_together = [*_drawn_together(states)]
+    clusters = names_by_groups(states) if resampled else {}
+    drawn_together = [*_drawn_together([*clusters, *groups_of(states)] if clusters else states)]
     if drawn_together:
         check_names(states)  # each batch's are valid, but those of two batches may not be
     for together, groups in drawn_together or [(name, [name])]:
@@ -340,7 +396,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                 with named(group):
                     prepared = metric.prepare(state)
                     results = prepared.rates()
-                    part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
+                    tables = metric.tables(prepared, results)
+                    if clusters:
+                        own = clusters.get(group, []) if group != ALL else []
+                        names = [*own, *of_several(clusters, groups)]
+                        prepared = clustered(prepared, state, names, metric.classes_needed)
+                    part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
                 if group == ALL or metric.groups_without != "skip":
                     raise
@@ -352,6 +413,10 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         if parts:
             there = {part.name for part in parts}
             sizes = {key: _sizes(joined(states[key])) for key in states if key == ALL or there & {*key.split(BAR)}}
+            if clusters:  # one entry for each: first those of a group alone, then those of several
+                numbers = {group: len(clusters.get(group, ())) for group in there}
+                numbers[ALL] = len(of_several(clusters, groups))
+                sizes = {key: np.ones(number, np.int64) for key, number in numbers.items()}
             sharing = Sharing({part.name: part.prepared for part in parts}, sizes)
             yield Part(together, sharing, {part.name: part.results[part.name] for part in parts})
 
@@ -413,14 +478,11 @@ def pairs_of(first: Prepared, second: Prepared) -> PairedRows:
 
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
+    _check_same_samples(first, second)
     rows, other_rows = first.rows(), second.rows()
-    kinds = [np.where(places < 0, -1, p.strata[places]) for p, places in ((first, rows), (second, other_rows))]
-    sizes, other_sizes = (np.ones(len(p.rows()), np.int64) if p.sizes is None else p.sizes for p in (first, second))
-    same = len(rows) == len(other_rows) and not (kinds[0] != kinds[1]).any()
-    if not same or (sizes != other_sizes)[kinds[0] >= 0].any():
-        came = f"{sizes.sum()} and {other_sizes.sum()}, or of other kinds"
-        raise ValueError(f"first, second: expected the same samples, got {came}")
-    strata = [kinds[0] == kind for kind in np.unique(first.strata)]
+    kinds = np.where(rows < 0, -1, first.strata[rows])
+    sizes = np.ones(len(rows), np.int64) if first.sizes is None else first.sizes
+    strata = [kinds == kind for kind in np.unique(first.strata)]
     # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
     straight = [_stratum(rows[here], other_rows[here], sizes[here], by=1) for here in strata]
     mirrored = [_stratum(rows[here], other_rows[here], sizes[here], by=0) for here in strata]
@@ -434,6 +496,15 @@ def pairs_of(first: Prepared, second: Prepared) -> PairedRows:
         return PairedRows(mirrored if (left > right)[differ].any() else straight, symmetric=False)
     one, other = content_digest(first), content_digest(second)
     return PairedRows(mirrored if one > other else straight, symmetric=one == other)
+
+
+def _check_same_samples(first: Prepared, second: Prepared) -> None:
+    (kinds, sizes, *clusters), (other_kinds, other_sizes, *other_clusters) = first.samples(), second.samples()
+    if not np.array_equal(kinds, other_kinds) or not np.array_equal(sizes, other_sizes):
+        came = f"{sizes.sum()} and {other_sizes.sum()}, or of other kinds"
+        raise ValueError(f"first, second: expected the same samples, got {came}")
+    if len(clusters) != len(other_clusters) or not all(map(np.array_equal, clusters, other_clusters)):
+        raise ValueError("clusters: expected the same of first and of second, got others")
 
 
 def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: int) -> Stratum:

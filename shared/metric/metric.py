@@ -11,6 +11,7 @@ So where rows take few values, they are counted whenever their number has double
 
 Every metric takes a column `groups`: a batch then has a state for each group, and results are means over the groups.
 Metrics over samples take a column `counts`: how often each row of a batch occurs, as an engine has grouped them.
+Every metric takes a column `clusters`: rows that depend on each other, which a resample draws together.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from ..arrays.arrays import State, to_numpy
 from ..arrays.checks import as_choice, as_int, as_open_share, did_you_mean
 from .bootstrap import MAX_RESAMPLES, ByGroup, Part, assembled, prepared_parts, results_and_replicates
+from .clusters import CLUSTERS, OF_CLUSTERS, checked_clusters
 from .groups import ALL, BAR, GROUPS, Parts, as_one_state, as_parts
 from .prepared import Prepared
 from .results import ARITHMETIC, MEANS, Results, Summary
@@ -101,10 +103,12 @@ class Metric:
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    # what the bits of `Prepared.kinds` stand for: the classes of samples that results need
+    classes_needed: ClassVar[tuple[str, ...]] = ("unknown samples", "known samples")
     owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
-    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
-    # cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts`, `groups` and `clusters`, and
+    # those that cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -122,7 +126,7 @@ class Metric:
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
-            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS, CLUSTERS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -282,7 +286,7 @@ class Metric:
         folder, can be put into one summary (see `assembled`).
         """
         with self._lock:
-            return results_and_replicates(self, self._states(self._batches), name)
+            return results_and_replicates(self, self._states(self._batches), name)[:2]
 
     def _check_keywords(self, verb: str, positional: tuple[Any, ...], suffix: str = "s") -> None:
         """Raise TypeError for columns by position, whose order differs between libraries."""
@@ -367,7 +371,11 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state)) if state else {}
+        if not state:
+            return {}
+        checked = dict(self.as_state({name: array for name, array in state.items() if name not in OF_CLUSTERS}))
+        rows = next(array for array in checked.values() if array.ndim)
+        return {**checked, **checked_clusters(state, len(rows))}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock."""

@@ -24,6 +24,7 @@ class Prepared(ABC):
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
     sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
+    fewest_clusters: int | None = None  # that have samples of a class; None where samples are drawn one by one
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
@@ -40,6 +41,17 @@ class Prepared(ABC):
     @abstractmethod
     def contents(self) -> Iterable[bytes]:
         """All that tells the rows from those of another state, in their order: equal contents have equal rates."""
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """The classes that each row has samples of, (R,) int64 sets of bits, in the order of the strata."""
+        return np.left_shift(1, self.strata)
+
+    def samples(self) -> tuple[np.ndarray, ...]:
+        """What two models of the same samples share: the stratum of each entry, −1 for one left out, and its size."""
+        rows = self.rows()
+        sizes = np.ones(len(rows), np.int64) if self.sizes is None else self.sizes
+        return np.where(rows < 0, -1, self.strata[rows]), np.where(rows < 0, 0, sizes)
 
     def aligned_with(self, models: Sequence[Prepared]) -> Prepared:
         """The same for a comparison with other models of the same samples, this one among them.

@@ -62,6 +62,23 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
+class Draws(NamedTuple):
+    """The clusters that intervals were drawn from."""
+
+    clusters: int  # how many there are
+    fewest: int  # how many have samples of a class that results need, of the class and the group with the fewest
+    redrawn: int  # resamples that lacked a class, and were drawn again
+
+
+def all_draws(parts: Iterable[Draws | None]) -> Draws | None:
+    """The clusters of parts that have none in common; None where none has clusters."""
+    drawn = [part for part in parts if part is not None]
+    if not drawn:
+        return None
+    clusters, fewest, redrawn = zip(*drawn)
+    return Draws(sum(clusters), min(fewest), sum(redrawn))
+
+
 class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each."""
 
@@ -71,6 +88,7 @@ class Summary(NamedTuple):
     signature: str = ""  # of the metric that computed them
     options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
     overlapping: bool = False  # whether some sample is of several groups, but not of all
+    drawn: Draws | None = None  # the clusters that its intervals were drawn from; None where rows were drawn
 
     @property
     def mean_name(self) -> str:

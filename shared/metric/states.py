@@ -14,6 +14,7 @@ from numpy.lib.npyio import NpzFile
 from ..arrays.arrays import Array, State, array_namespace, check_not_sparse, concatenate, on_device, to_numpy
 from ..arrays.checks import MAX_COUNT, as_counts, check_indices
 from ..arrays.compacting import compact_table, has_equal_rows, has_few_values
+from .clusters import CLUSTER_NAMES, CLUSTERS, as_cluster_names, numbered, renumbered
 from .groups import ALL, GROUPS, Parts, reduced_by_group
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     if all(map(_is_empty, columns.values())):
         return {}
     own = {**columns}
-    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
-    if groups is None and counts is None:
+    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    if not by_sample:
         return {ALL: dict(metric.reduce(**own))}
     if metric.ungrouped_columns & own.keys():
-        by_sample = GROUPS if counts is None else COUNTS
-        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+    groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
+    if CLUSTERS in by_sample:
+        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
@@ -67,16 +70,21 @@ def _is_empty(column: Any) -> bool:
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
     own = {**columns}
-    counts = own.pop(COUNTS, None)
+    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
     state: State = dict(metric.reduce(**own))
-    if counts is None:
-        return state
     rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    state[COUNTS], there = counts, counts > 0
-    return {name: array[there] if array.ndim else array for name, array in state.items()}
+    for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
+        if column is not None and len(column) != len(rows):
+            raise ValueError(f"{name}: expected one for each of {len(rows)} samples, got {len(column)}")
+    names: State = {}
+    if clusters is not None:
+        names = numbered(clusters, rows)
+        state[CLUSTERS] = names.pop(CLUSTERS)
+    if counts is not None:
+        counts = on_device(counts, rows)
+        state[COUNTS], there = counts, counts > 0
+        state = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**state, **names}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -88,7 +96,10 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    for name in [name for name, array in arrays.items() if array.ndim]:
+    if CLUSTER_NAMES in arrays:
+        states = renumbered(states)
+        arrays[CLUSTER_NAMES] = states[0][CLUSTER_NAMES]
+    for name in [name for name, array in arrays.items() if array.ndim and name != CLUSTER_NAMES]:
         arrays[name] = concatenate([state[name] if name in state else _ones(state, name) for state in states])
     return arrays
 
@@ -142,7 +153,8 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     parts: list[Parts] = []
     for group, states in states_by_group(batches).items():
         for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
+            of_rows = counts == COUNTS and any(CLUSTERS in state for state in states)
+            states = compacted(states, (*columns, CLUSTERS) if of_rows else columns, counts)
         parts += [{group: state} for state in states]
     return parts
 

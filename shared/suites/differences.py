@@ -8,8 +8,8 @@ from typing import Any
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..arrays.checks import as_int
-from ..comparison import Comparison, compared, differences_of_parts
-from ..metric.bootstrap import MAX_RESAMPLES, ByGroup, Part
+from ..comparison import Comparison, Differences, compared, differences_of_parts
+from ..metric.bootstrap import MAX_RESAMPLES
 from ..metric.results import Results
 from ..reading.maps.maps import Pair, groups_of, map_reader, pattern_of, reading_options
 from ..reading.maps.pairing import AnomalyMaps
@@ -73,7 +73,7 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     judged = with_void(options, record["void_where_invalid"])
     readers = [map_reader(run.listed, **reading_options(record)) for run in (first, second)]
 
-    def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
+    def parts() -> Iterator[Differences]:
         for (category, own), theirs in zip(first.listed.by_category.items(), second.listed.by_category.values()):
             models = [
                 read_category(run.listed, pairs, read, judged, samples=samples)[0]

@@ -25,6 +25,7 @@ from ..arrays.compacting import rows_and_places
 from ..comparison import Comparison, compared, differences_of_parts, not_rejected, p_value
 from ..loading import METRICS, metric_class
 from ..metric.bootstrap import Part, content_digest
+from ..metric.clusters import OF_CLUSTERS
 from ..metric.metric import Metric
 from ..metric.prepared import Prepared
 from ..metric.results import Key, Rate, Results, mean, mean_results, rates_of
@@ -277,17 +278,10 @@ def _samples(metric: Metric, parts: Sequence[Part]) -> Hashable:
     options = repr(sorted((name, value) for name, value in metric.loaded_options.items() if name not in drawn))
     truth = hashlib.blake2b()
     for name, array in sorted(metric.state().items()):
-        if name.rpartition("/")[2] in metric.truth:
+        if name.rpartition("/")[2] in {*metric.truth, *OF_CLUSTERS}:
             truth.update(f"{name}\n{array.shape}\n".encode() + _as_bytes(array))
-    groups = [(part.name, *_kinds_and_sizes(part.prepared)) for part in parts]
+    groups = [(part.name, *(column.tobytes() for column in part.prepared.samples())) for part in parts]
     return metric.name, options, truth.digest(), *groups
-
-
-def _kinds_and_sizes(prepared: Prepared) -> tuple[bytes, bytes]:
-    """The stratum of each entry, −1 for one that does not count, and how many samples each of the others stands for."""
-    rows = prepared.rows()
-    sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-    return np.where(rows < 0, -1, prepared.strata[rows]).tobytes(), sizes[rows >= 0].tobytes()
 
 
 def _as_bytes(array: np.ndarray) -> bytes:
@@ -319,6 +313,7 @@ class Runs(Prepared):
         self.counts = np.concatenate([total, one_each])
         self.strata = np.concatenate([kinds, one_each * (first.strata[-1] + 1)])
         self.sizes = np.concatenate([sizes, one_each])
+        self.fewest_clusters = first.fewest_clusters
         self._rows = np.concatenate([np.full(len(kept), -1), len(kinds) + np.argsort(order)])
         self._rows[: len(kept)][kept] = of_entries
 

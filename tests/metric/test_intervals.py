@@ -107,10 +107,10 @@ def test_blocks_of_resamples_have_streams_of_their_own() -> None:
     def number(rng: np.random.Generator) -> list[float]:
         return [float(rng.random())]
 
-    many, few = (resampled(number, n, 5, MANY_ROWS)[:, 0] for n in (2 * BLOCK + 30, BLOCK + 7))
+    many, few = (resampled(number, n, 5, MANY_ROWS)[0][:, 0] for n in (2 * BLOCK + 30, BLOCK + 7))
     assert len(many) == 2 * BLOCK + 30
     assert many[: len(few)].tolist() == few.tolist()  # more resamples begin as fewer do
-    one_stream = resampled(number, 2 * BLOCK + 30, 5, MANY_ROWS - 1)[:, 0].tolist()
+    one_stream = resampled(number, 2 * BLOCK + 30, 5, MANY_ROWS - 1)[0][:, 0].tolist()
     assert one_stream == np.random.default_rng(5).random(2 * BLOCK + 30).tolist()
     assert many[:BLOCK].tolist() == one_stream[:BLOCK]
     assert len({*many.tolist()}) == len(many)

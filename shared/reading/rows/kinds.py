@@ -278,6 +278,15 @@ class Names(Column):
 
 
 @dataclass(frozen=True)
+class Clusters(Names):
+    """Names (N,) of what rows depend on; never guessed, since rows of one speaker may be independent or not."""
+
+    def guess(self, table: Table, free: Sequence[str]) -> list[str]:
+        """None."""
+        return []
+
+
+@dataclass(frozen=True)
 class Classes(Column):
     """A matrix (N, K) of scores, or class ids (N,) or (N, K); without `is_read_as`, whole numbers are scores.
 

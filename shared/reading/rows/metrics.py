@@ -9,17 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..places import unsigned
 from ..tables.files import Table
 from .cells import are_words, distinct, num_dimensions, runs
-from .kinds import FLIPPED, Classes, Column, Images, Names, Scores, TrueClasses
+from .kinds import FLIPPED, Classes, Clusters, Column, Images, Names, Scores, TrueClasses
 from .labels import Labels
 
 MODELS = "detector"
 _COUNTS = Column("counts", ("count",), required=False, unused="each row once", alike=False)
 _DATA_SETS = Names(GROUPS, ("group", "dataset", "data_set", "ood_set"), required=False, unused="no groups")
-_OF_ROWS = (_COUNTS, _DATA_SETS, Names(MODELS, ("model", "method"), required=False, unused="one detector", alike=False))
+# names of columns whose rows may depend on each other, where they repeat
+_CLUSTERS = Clusters(
+    CLUSTERS,
+    ("cluster", "subject", "patient", "speaker", "video", "scene", "prompt", "object", "participant", "sequence"),
+    required=False,
+    unused="each row by itself",
+)
+_MODELS = Names(MODELS, ("model", "method"), required=False, unused="one detector", alike=False)
+_OF_ROWS = (_COUNTS, _DATA_SETS, _CLUSTERS, _MODELS)
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,7 @@ LAYOUTS: Mapping[str, Layout] = {
             Images("predictions", ("boxes", "detections")),
             Images("references", ("ground_truth", "targets", "boxes"), source=1),
             replace(_DATA_SETS, source=1),
+            replace(_CLUSTERS, source=1),
         ),
         inputs=2,
     ),
@@ -108,6 +118,7 @@ LAYOUTS: Mapping[str, Layout] = {
             Labels("image_labels", required=False, source=1),
             Names("samples", required=False),
             _DATA_SETS,
+            _CLUSTERS,
         ),
         inputs=2,
     ),
