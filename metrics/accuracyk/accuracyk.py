@@ -29,6 +29,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each sample depends on, such as a speaker, a patient or a video.
+        Intervals then draw clusters, each with all of its samples.
     k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids
         a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
     ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"

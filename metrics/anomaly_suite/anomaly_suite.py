@@ -57,6 +57,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         image, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each image depends on, such as a scene, an object or a camera.
+        Intervals then draw clusters, each with all of its images.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.

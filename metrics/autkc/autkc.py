@@ -27,6 +27,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each sample depends on, such as a speaker, a patient or a video.
+        Intervals then draw clusters, each with all of its samples.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
     ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
         k-th score) or "expected" (the chance of a hit when ties are broken at random).

@@ -34,6 +34,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each sample depends on, such as a speaker, a patient or a video.
+        Intervals then draw clusters, each with all of its samples.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
     threshold: the threshold to use instead of the best one, not with a `t_list`. Defaults to None.

@@ -34,6 +34,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each sample depends on, such as a speaker, a patient or a video.
+        Intervals then draw clusters, each with all of its samples.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
         tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, "eer",

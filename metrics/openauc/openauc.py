@@ -39,6 +39,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each sample depends on, such as a speaker, a patient or a video.
+        Intervals then draw clusters, each with all of its samples.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     significant_bits: number of bits to keep of each score's significand, 4 to 52. The rest are cut off, so memory is
         bounded, and results that rank scores get an error bound. Set it at load. Defaults to None, which keeps all.

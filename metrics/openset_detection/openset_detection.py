@@ -35,6 +35,8 @@ Args:
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         image, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
         unweighted means over the groups.
+    clusters: optional (N,) strings or integers, what each image depends on, such as a scene, an object or a camera.
+        Intervals then draw clusters, each with all of its images.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
     unknown_class_id: class id of an "unknown" prediction. Defaults to -1.
     iou_threshold: boxes match at this IoU or above, in (0, 1]. Defaults to 0.5.

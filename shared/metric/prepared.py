@@ -48,7 +48,7 @@ class Prepared(ABC):
         return np.left_shift(1, self.strata)
 
     def samples(self) -> tuple[np.ndarray, ...]:
-        """What two models of the same samples share: the stratum of each entry, −1 for one left out, and its size."""
+        """The stratum of each entry, −1 for one that is left out, and its size, which two models must share."""
         rows = self.rows()
         sizes = np.ones(len(rows), np.int64) if self.sizes is None else self.sizes
         return np.where(rows < 0, -1, self.strata[rows]), np.where(rows < 0, 0, sizes)

@@ -129,7 +129,9 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         ["openauc", *SAMPLES],
         {
             **dict.fromkeys(("--predictions", "--references", "--open-scores", "--open-labels"), NONE),
-            **dict.fromkeys(("--image-scores", "--image-labels", "--samples", "--counts", "--groups"), NONE),
+            **dict.fromkeys(
+                ("--image-scores", "--image-labels", "--samples", "--counts", "--groups", "--clusters"), NONE
+            ),
             "--option": "tpr",
             "--save": NO_FOLDER,
             "--format": "yak",
@@ -144,7 +146,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             **dict.fromkeys(("--first-predictions", "--first-open-scores", "--first-image-scores"), NONE),
             **dict.fromkeys(("--second-predictions", "--second-open-scores", "--second-image-scores"), NONE),
             **dict.fromkeys(("--references", "--open-labels", "--image-labels", "--samples"), NONE),
-            **dict.fromkeys(("--counts", "--groups"), NONE),
+            **dict.fromkeys(("--counts", "--groups", "--clusters"), NONE),
             "--option": "tpr",
             "--save": NO_FOLDER,
             "--format": "yak",
