@@ -281,7 +281,7 @@ def test_samples_of_all_groups_are_drawn_by_their_clusters() -> None:
 
 def test_subjects_with_samples_of_all_groups_and_of_one() -> None:
     """Where each of two groups has all subjects, each has the resamples that it has alone."""
-    known = dict(predictions=[0.1, 0.5, 0.4], references=[0, 0, 0], clusters=[*"abc"])
+    known: dict[str, Any] = dict(predictions=[0.1, 0.5, 0.4], references=[0, 0, 0], clusters=[*"abc"])
     unknown = {"far": [0.9, 0.3, 0.6], "near": [0.2, 0.45, 0.7]}
     metric = OODBench(metrics="auroc", **DRAWN | {"n_resamples": 100})
     columns: dict[str, list[Any]] = {name: [*column] for name, column in known.items()} | {"groups": [None] * 3}
