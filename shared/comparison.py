@@ -14,23 +14,8 @@ import numpy as np
 from .arrays.arrays import as_array, to_numpy
 from .arrays.checks import as_int, as_open_share, as_written, check_indices
 from .loading import metric_class
-<<<<<<< HEAD
 from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
-=======
-from .metric.bootstrap import (
-    MAX_RESAMPLES,
-    ByGroup,
-    Part,
-    draw,
-    moved,
-    pairs_of,
-    percentiles,
-    resampled,
-    whole,
-    with_means,
-)
 from .metric.clusters import CLUSTERS
->>>>>>> 67a87f91 (Clusters: rows that depend are drawn together, in intervals and comparisons of every metric)
 from .metric.groups import GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import ARITHMETIC, Draws, Key, Rate, Results, Summary, all_draws, rates_of
@@ -57,14 +42,9 @@ def compare(
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
     low, high = the r-th of all Δ in order, from either end,  r = ⌊(B + 1)·α/2⌋,  α = 1 − confidence_level
 
-<<<<<<< HEAD
     Both say the same: the interval excludes 0 if and only if p ≤ α. Each resample draws samples (images, for anomaly
-    maps and detection) with replacement within their strata, once for both models. Swapping the models mirrors the
-    table.
-=======
-    Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, once for
-    both models; with a column `clusters`, clusters with all of their samples. Swapping the models mirrors the table.
->>>>>>> 67a87f91 (Clusters: rows that depend are drawn together, in intervals and comparisons of every metric)
+    maps and detection) with replacement within their strata, once for both models; with a column `clusters`, clusters
+    with all of their samples. Swapping the models mirrors the table.
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
