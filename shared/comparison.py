@@ -84,7 +84,7 @@ class Differences(NamedTuple):
     first: Part
     second: Part
     drawn: ByGroup
-    redrawn: int  # resamples of clusters that lacked a class, and were drawn again
+    clusters: Draws | None  # that were drawn; None where rows were
 
 
 class Comparison(NamedTuple):
@@ -137,7 +137,7 @@ def differences_of_parts(
         drawn = one.by_group(values, random_state)
         if symmetric:  # the models cannot be told apart: a difference and its opposite are equally likely
             drawn = {key: _and_mirrored(each) for key, each in drawn.items()}
-        yield Differences(one, other, drawn, redrawn)
+        yield Differences(one, other, drawn, one.draws(redrawn))
 
 
 def _and_mirrored(drawn: np.ndarray) -> np.ndarray:
@@ -154,11 +154,11 @@ def compared(
     second: dict[str, Results] = {}
     drawn: ByGroup = {}
     draws: list[Draws | None] = []
-    for one, other, values, redrawn in parts:
+    for one, other, values, clusters in parts:
         first |= one.results
         second |= other.results
         drawn |= values
-        draws.append(one.draws(redrawn))
+        draws.append(clusters)
     differences, *models = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
     summary, of_means = whole(first, differences, **means)
     if groups_mean != ARITHMETIC and summary.groups is not None:

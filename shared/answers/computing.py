@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison import Comparison, compared, differences_of_parts
+from ..comparison import Comparison, Differences, compared, differences_of_parts
 from ..metric.bootstrap import FEWEST, ByGroup, Part, are_enough, assembled, named, replicates, whole as whole_of
 from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of, rows_of_groups
 from ..metric.metric import Metric
-from ..metric.results import Results, Summary
+from ..metric.results import Draws, Results, Summary, all_draws
 from ..metric.signature import signed
 from ..metric.states import joined
 from ..reading.progress import progress_bar
@@ -39,7 +39,7 @@ from .subject import Computed, Subject
 LEVEL = 0.95  # confidence level of intervals for which none is chosen
 _POINTS = 400  # of a curve of one of several groups
 SLOW = "Intervals take longer here, and were left out."
-Drawn = dict[tuple[str, str], list[tuple[Part, Part, ByGroup]]]
+Drawn = dict[tuple[str, str], list[Differences]]
 Shown = Callable[[Computed], Group]
 
 
@@ -48,7 +48,7 @@ class Computation:
     """The computations of models, by name.
 
     level: the confidence level of their intervals, None without; why: a sentence on why there are none, or ""
-    rows: by model, the results of each group; drawn: their replicates
+    rows: by model, the results of each group; drawn: their replicates; clusters: of each part, that were drawn
     shown: by model, what is shown of each group, where groups are not pooled
     comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
     metrics: by model, the metric with the batches of the last category
@@ -59,6 +59,7 @@ class Computation:
     why: str = ""
     rows: dict[str, dict[str, Results]] = field(default_factory=dict)
     drawn: dict[str, ByGroup] = field(default_factory=dict)
+    clusters: dict[str, list[Draws | None]] = field(default_factory=dict)
     shown: dict[str, dict[str, Group]] = field(default_factory=dict)
     comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict)
     uncompared: str = ""
@@ -69,7 +70,9 @@ class Computation:
         if (first, second) in self.comparisons:
             return self.comparisons[first, second]
         own = self.comparisons[second, first]
-        return Comparison(own.second, own.first, {key: -values for key, values in own.differences.items()}, own.level)
+        return Comparison(
+            own.second, own.first, {key: -values for key, values in own.differences.items()}, own.level, own.drawn
+        )
 
 
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
@@ -241,15 +244,18 @@ def _draw(
     for model, own in parts.items():
         for part in own:
             with named(part.name):
-                values = replicates(part.prepared, part.rates(), number, seed)
+                values, again = replicates(part.prepared, part.rates(), number, seed)
+            done.clusters.setdefault(model, []).append(part.draws(again))
             done.drawn.setdefault(model, {}).update(part.by_group(values, seed))
     nothing: Any = None  # samples that are freed
     for pair in combinations(parts, 2) if not done.uncompared else ():
         try:
             pairs = differences_of_parts(*(parts[model] for model in pair), n_resamples=number, random_state=seed)
             drawn.setdefault(pair, []).extend(
-                (one._replace(prepared=nothing), other._replace(prepared=nothing), values)
-                for one, other, values in pairs
+                each._replace(
+                    first=each.first._replace(prepared=nothing), second=each.second._replace(prepared=nothing)
+                )
+                for each in pairs
             )
         except ValueError as error:
             done.uncompared = f"The models were not compared: {error}."
@@ -305,7 +311,8 @@ def _finish(
         metric = subject.metric(**{**first, "confidence_level": done.level})
         values = done.drawn.get(model, {}) if done.level is not None else {}
         signature = signed(metric, {**metric.loaded_options, **of_categories, **reading.settings})
-        summary = assembled(metric, done.rows[model], values)._replace(**signature)
+        clusters = all_draws(done.clusters.get(model, []))
+        summary = assembled(metric, done.rows[model], values, clusters)._replace(**signature)
         columns, pooled, groups = reading.models[model], None, list[str]()
         is_divided = len(reading.category_names) > 1 or (GROUPS in columns and not subject.pools)
         state = {} if is_divided else one.state
