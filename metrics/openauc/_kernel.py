@@ -1148,6 +1148,23 @@ def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
+class Draws(NamedTuple):
+    """The clusters that intervals were drawn from."""
+
+    clusters: int  # how many there are
+    fewest: int  # how many have samples of a class that results need, of the class and the group with the fewest
+    redrawn: int  # resamples that lacked a class, and were drawn again
+
+
+def all_draws(parts: Iterable[Draws | None]) -> Draws | None:
+    """The clusters of parts that have none in common; None where none has clusters."""
+    drawn = [part for part in parts if part is not None]
+    if not drawn:
+        return None
+    clusters, fewest, redrawn = zip(*drawn)
+    return Draws(sum(clusters), min(fewest), sum(redrawn))
+
+
 class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each."""
 
@@ -1157,6 +1174,7 @@ class Summary(NamedTuple):
     signature: str = ""  # of the metric that computed them
     options: Mapping[str, Any] = MappingProxyType({})  # of this metric, those that are not the defaults, for JSON
     overlapping: bool = False  # whether some sample is of several groups, but not of all
+    drawn: Draws | None = None  # the clusters that its intervals were drawn from; None where rows were drawn
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
@@ -1174,6 +1192,11 @@ class Summary(NamedTuple):
             rates |= {(name, key): rate for key, rate in rates_of(row).items()}
         return rates
 
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        """Describe each key as JSON: its `kind`, whether `higher` is better, whether it is a `share`."""
+        rows = [self.results, *(self.groups or {}).values()]
+        return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
+
     def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
         """A copy with intervals added to the rates that have one."""
 
@@ -1183,6 +1206,15 @@ class Summary(NamedTuple):
 
         groups = self.groups and {name: bounded(row, name) for name, row in self.groups.items()}
         return self._replace(results=bounded(self.results), groups=groups)
+
+
+def kind_of(result: Any) -> dict[str, Any]:
+    """Describe the kind of a result as a dict for JSON."""
+    if isinstance(result, Rate):
+        return {"kind": "rate", "higher": result.higher, "share": result.share}
+    if isinstance(result, Count):
+        return {"kind": "count", "higher": result.higher}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
@@ -1283,6 +1315,7 @@ class Prepared(ABC):
     counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
     strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
     sizes: np.ndarray | None = None  # (N,) int64: how many each entry of the state stands for; None for one each
+    fewest_clusters: int | None = None  # that have samples of a class; None where samples are drawn one by one
 
     @abstractmethod
     def rates(self, counts: np.ndarray | None = None) -> Results:
@@ -1292,9 +1325,161 @@ class Prepared(ABC):
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
 
+    @property
+    def kinds(self) -> np.ndarray:
+        """The classes that each row has samples of, (R,) int64 sets of bits, in the order of the strata."""
+        return np.left_shift(1, self.strata)
+
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+
+# ---- metric/clusters.py ----------------------------------------------------------------------------------------------
+# Clusters: samples that depend on each other, such as frames of a video, utterances of a speaker, scans of a patient.
+
+CLUSTERS = "clusters"  # the column, and (N,) numbers in a state
+CLUSTER_NAMES = "cluster_names"  # (C,) different names in a state, by number
+OF_CLUSTERS = (CLUSTERS, CLUSTER_NAMES)
+
+
+def as_cluster_names(column: Any) -> list[str]:
+    """Check a column of clusters, strings or integers, and return their names."""
+    items = column_items(column, CLUSTERS)
+    try:
+        names = {item: group_name(item) for item in dict.fromkeys(items)}
+    except TypeError as error:
+        raise TypeError(f"clusters: expected strings or integers, got {error}") from None
+    every = [names[item] for item in items]
+    if ALL in names.values():
+        row = every.index(ALL)
+        raise ValueError(f"clusters: expected the cluster of each sample, got {items[row]!r} at position {row}")
+    return every
+
+
+def numbered(names: Sequence[str], rows: Array) -> State:
+    """The arrays of a state from the name of each row's cluster, numbers on the device of `rows`."""
+    places = _places_of_names(names)
+    return {CLUSTERS: on_device(_numbers(names, places), rows), CLUSTER_NAMES: np.asarray([*places], dtype=str)}
+
+
+def renumbered(states: Sequence[State]) -> list[State]:
+    """States whose clusters have one list of names; without clusters they are unchanged."""
+    if not all(CLUSTER_NAMES in state for state in states):
+        return [*states]
+    own = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(own))
+    names = np.asarray([*places], dtype=str)
+    return [
+        {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
+        for state, each in zip(states, own)
+        for numbers in [state[CLUSTERS]]
+    ]
+
+
+def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
+    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    if not state.keys() & {*OF_CLUSTERS}:
+        return {}
+    if not state.keys() >= {*OF_CLUSTERS}:
+        raise ValueError(f"state: expected {CLUSTERS} with {CLUSTER_NAMES}, got one of them")
+    names = np.asarray(state[CLUSTER_NAMES])
+    if names.ndim != 1 or names.dtype.kind != "U" or not all(names) or len({*names.tolist()}) < len(names):
+        raise ValueError(f"state: expected {CLUSTER_NAMES} to be different strings that are not empty")
+    numbers = integer_column(state, CLUSTERS, 0, len(names) - 1)
+    if len(numbers) != rows:
+        raise ValueError(f"state: expected a cluster for each of {rows} rows, got {len(numbers)}")
+    return {CLUSTERS: numbers, CLUSTER_NAMES: names}
+
+
+def _places_of_names(names: Iterable[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+
+
+def _numbers(names: Sequence[str], places: Mapping[str, int]) -> np.ndarray:
+    return np.fromiter(map(places.__getitem__, names), np.int64, len(names))
+
+
+def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str]]:
+    """The sorted names of clusters by the key of all groups that have samples of them; empty without clusters."""
+    groups: dict[str, set[str]] = {}
+    for key, of_key in states.items():
+        for name in {name for state in of_key for name in state.get(CLUSTER_NAMES, np.empty(0)).tolist()}:
+            groups.setdefault(name, set()).update(key.split(BAR))
+    names: dict[str, list[str]] = {}
+    for name in sorted(groups):
+        names.setdefault(ALL if ALL in groups[name] else BAR.join(sorted(groups[name])), []).append(name)
+    return names
+
+
+def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
+    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
+    return sorted(chain.from_iterable(names[key] for key in keys))
+
+
+class Clustered(Prepared):
+    """The clusters of a prepared state: a resample draws clusters, each with all of its samples."""
+
+    def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
+        self.prepared, self._arguments = prepared, (clusters, number, classes)
+        rows = prepared.rows()
+        kept = rows >= 0
+        sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
+        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        kinds = np.zeros(number, np.int64)
+        np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
+        # numbers whose bytes are in the order of their values
+        content = np.stack([row, total], axis=1).astype(">i8").tobytes()
+        ends = (16 * np.searchsorted(of_cluster, np.arange(number), side="right")).tolist()
+        keys = [(kind, content[start:end]) for kind, start, end in zip(kinds.tolist(), [0, *ends], ends)]
+        place = {key: i for i, key in enumerate(sorted({key for key in keys if key[0]}))}
+        self._rows = np.asarray([place.get(key, -1) for key in keys], dtype=np.int64)
+        there, first, counts = np.unique(self._rows, return_index=True, return_counts=True)
+        first, self.counts = first[there >= 0], counts[there >= 0]
+        self.strata = kinds[first]
+        stands = np.isin(of_cluster, first)  # for all clusters with the same samples
+        self._of_cluster, self._row, self._total = self._rows[of_cluster[stands]], row[stands], total[stands]
+        self.fewest_clusters = self._check_enough(classes)
+
+    def _check_enough(self, classes: Sequence[str]) -> int:
+        numbers = dict[int, int]()
+        for kind, count in zip(self.strata.tolist(), self.counts.tolist()):
+            numbers[kind] = numbers.get(kind, 0) + count
+        fewest = int(self.counts.sum())
+        for bit, name in enumerate(classes):
+            of_class = [count for kind, count in numbers.items() if kind >> bit & 1]
+            if of_class and max(of_class) < 2:
+                each = "" if sum(of_class) < 2 else " of one kind"
+                raise ValueError(f"clusters: expected at least 2{each} with {name}, got {max(of_class)}")
+            fewest = min(fewest, sum(of_class) or fewest)
+        return fewest
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """The kind of each row, which is its stratum."""
+        return self.strata
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn clusters. Raises MissingClassError where these lack a class."""
+        if counts is None:
+            return self.prepared.rates()
+        if np.bitwise_or.reduce(self.strata[counts > 0]) != np.bitwise_or.reduce(self.strata):
+            raise MissingClassError("clusters: expected samples of each class among those drawn, got none of one")
+        times = counts[self._of_cluster] * self._total
+        # float64 holds them
+        return self.prepared.rates(np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64))
+
+    def rows(self) -> np.ndarray:
+        """The row of each cluster, by number; −1 for a cluster without samples here."""
+        return self._rows
+
+
+def clustered(prepared: Prepared, state: State, order: Sequence[str], classes: Sequence[str]) -> Clustered:
+    """The clusters of a prepared state, numbered in this order of their names."""
+    places = _numbers(state[CLUSTER_NAMES].tolist(), {name: i for i, name in enumerate(order)})
+    from_device = on_device(state[CLUSTERS], places)
+    return Clustered(prepared, places[from_device], len(order), classes)
 
 
 # ---- metric/states.py ------------------------------------------------------------------------------------------------
@@ -1319,12 +1504,14 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     if all(map(_is_empty, columns.values())):
         return {}
     own = {**columns}
-    groups, counts = own.pop(GROUPS, None), own.pop(COUNTS, None)
-    if groups is None and counts is None:
+    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    if not by_sample:
         return {ALL: dict(metric.reduce(**own))}
     if metric.ungrouped_columns & own.keys():
-        by_sample = GROUPS if counts is None else COUNTS
-        raise TypeError(f"{by_sample}: expected columns with an entry per sample, got {', '.join(own)}")
+        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+    groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
+    if CLUSTERS in by_sample:
+        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
@@ -1344,16 +1531,21 @@ def _is_empty(column: Any) -> bool:
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
     own = {**columns}
-    counts = own.pop(COUNTS, None)
+    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
     state: State = dict(metric.reduce(**own))
-    if counts is None:
-        return state
     rows = next(array for array in state.values() if array.ndim)
-    if len(counts) != len(rows):
-        raise ValueError(f"counts: expected one for each of {len(rows)} samples, got {len(counts)}")
-    counts = on_device(counts, rows)
-    state[COUNTS], there = counts, counts > 0
-    return {name: array[there] if array.ndim else array for name, array in state.items()}
+    for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
+        if column is not None and len(column) != len(rows):
+            raise ValueError(f"{name}: expected one for each of {len(rows)} samples, got {len(column)}")
+    names: State = {}
+    if clusters is not None:
+        names = numbered(clusters, rows)
+        state[CLUSTERS] = names.pop(CLUSTERS)
+    if counts is not None:
+        counts = on_device(counts, rows)
+        state[COUNTS], there = counts, counts > 0
+        state = {name: array[there] if array.ndim else array for name, array in state.items()}
+    return {**state, **names}
 
 
 def joined(states: Iterable[State]) -> State:
@@ -1365,7 +1557,10 @@ def joined(states: Iterable[State]) -> State:
     arrays: State = {}
     for state in states:
         arrays |= state
-    for name in [name for name, array in arrays.items() if array.ndim]:
+    if CLUSTER_NAMES in arrays:
+        states = renumbered(states)
+        arrays[CLUSTER_NAMES] = states[0][CLUSTER_NAMES]
+    for name in [name for name, array in arrays.items() if array.ndim and name != CLUSTER_NAMES]:
         arrays[name] = concatenate([state[name] if name in state else _ones(state, name) for state in states])
     return arrays
 
@@ -1416,7 +1611,8 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     parts: list[Parts] = []
     for group, states in states_by_group(batches).items():
         for counts, columns in tables.items():
-            states = compacted(states, columns, counts)
+            of_rows = counts == COUNTS and any(CLUSTERS in state for state in states)
+            states = compacted(states, (*columns, CLUSTERS) if of_rows else columns, counts)
         parts += [{group: state} for state in states]
     return parts
 
@@ -1517,6 +1713,7 @@ def unpack(data: bytes) -> dict[str, np.ndarray]:
 # The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_MOST_DRAWS = 1000  # of clusters for one resample, until it has every class
 BLOCK = 100  # resamples of many rows that are drawn from one stream
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 MANY_ROWS = 1 << 14  # from which a resample is worth threads: with fewer they wait for the interpreter
@@ -1526,7 +1723,9 @@ Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
 ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
 
 
-def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+def replicates(
+    prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int
+) -> tuple[Replicates, int]:
     """Rates of a prepared state in resamples, (B,) each; `exact` are the rates of the state itself."""
     merged = rates_of(prepared.rates(prepared.counts))
     keys = [key for key in merged if key in exact]
@@ -1536,13 +1735,14 @@ def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, 
         rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
         return [rates[key].value for key in keys]
 
-    columns = resampled(resample, n_resamples, random_state, len(prepared.counts))
-    return {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, columns.T)}
+    values, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    drawn = {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, values.T)}
+    return drawn, again
 
 
 def resampled(
     resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, int]:
     """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads."""
     from tqdm import tqdm
 
@@ -1553,13 +1753,26 @@ def resampled(
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
         values = []
         for _ in range(min(size, n_resamples - number * size)):
-            values.append(resample(rng))
+            values.append(_with_every_class(resample, rng))
             bar.update()
         return np.asarray(values, dtype=np.float64)
 
     with tqdm(None, "resampling", n_resamples, delay=2, disable=None, leave=False) as bar:
         blocks = [partial(block, number) for number in range(-(-n_resamples // size))]
-        return np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+        values = np.concatenate(in_threads(blocks, threads_for(rows * n_resamples)))
+    return values[:, 1:], int(values[:, 0].sum())
+
+
+def _with_every_class(
+    resample: Callable[[np.random.Generator], Sequence[float]], rng: np.random.Generator
+) -> list[float]:
+    """How many resamples lacked a class, and the results of the first that does not."""
+    for lacking in range(_MOST_DRAWS):
+        try:
+            return [lacking, *resample(rng)]
+        except MissingClassError as error:
+            last = error
+    raise ValueError(f"clusters: expected resamples with every class, got {_MOST_DRAWS} that lack one: {last}")
 
 
 def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
@@ -1653,9 +1866,12 @@ class Sharing(Prepared):
         for key in self._keys:
             # entries by their stratum and their rows in all groups, so that their order does not matter
             of_shared = rows[key]
-            first = next(iter(of_shared))
-            kept = of_shared[first] >= 0
-            columns = [groups[first].strata[of_shared[first][kept]], *(each[kept] for each in of_shared.values())]
+            # a cluster may be in some groups only, and have samples of other classes in each
+            kinds = np.zeros(len(sizes[key]), np.int64)
+            for group, entries in of_shared.items():
+                kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
+            kept = kinds > 0
+            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
             if kept.any():
                 columns, _, places = rows_and_places(columns)
@@ -1672,6 +1888,8 @@ class Sharing(Prepared):
         self.sizes = np.concatenate(
             [sizes[key] for key in (*(group for group in groups if group in sizes), *self._keys)]
         )
+        fewest = [prepared.fewest_clusters for prepared in groups.values() if prepared.fewest_clusters is not None]
+        self.fewest_clusters = min(fewest, default=None)
 
     def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
         """Rates of each group, by (group, key)."""
@@ -1715,6 +1933,11 @@ class Part(NamedTuple):
             return rates_of(self.results[self.name])
         return {(group, key): rate for group, row in self.results.items() for key, rate in rates_of(row).items()}
 
+    def draws(self, redrawn: int) -> Draws | None:
+        """The clusters that its resamples are drawn from, and how many were drawn again; None where rows are drawn."""
+        fewest = self.prepared.fewest_clusters
+        return None if fewest is None else Draws(int(self.prepared.counts.sum()), fewest, redrawn)
+
     def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
         """Replicates by (group, key), in an order of the part's own."""
         keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
@@ -1723,26 +1946,28 @@ class Part(NamedTuple):
 
 def results_and_replicates(
     metric: Metric, states: StatesByGroup, name: str = ALL
-) -> tuple[dict[str, Results], ByGroup]:
+) -> tuple[dict[str, Results], ByGroup, Draws | None]:
     """The results of each group and, with a confidence level, their replicates; `name` is for samples without a group."""
     groups = groups_of(states) or [name]
     results: dict[str, Results] = {group: {} for group in groups}  # {}: one that is left out
     drawn: ByGroup = {}
+    draws: list[Draws | None] = []
     resampled = metric.confidence_level is not None
     for part in prepared_parts(metric, states, resampled=resampled, name=name):
         results |= part.results
         if resampled:
             with named(part.name):
-                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+                values, again = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
             drawn |= part.by_group(values, metric.random_state)
-    return results, drawn
+            draws.append(part.draws(again))
+    return results, drawn, all_draws(draws)
 
 
-def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+def assembled(metric: Metric, results: Mapping[str, Results], drawn: ByGroup, clusters: Draws | None = None) -> Summary:
     """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
     summary, values = whole(results, drawn, **metric.means)
     level = metric.confidence_level
-    return summary if level is None else summary.with_intervals(intervals(values, level))
+    return summary if level is None else summary.with_intervals(intervals(values, level))._replace(drawn=clusters)
 
 
 def whole(
@@ -1759,7 +1984,8 @@ def whole(
 
 def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
     """Parts in the order of their names, each prepared when its turn comes; `name` is for samples without groups."""
-    drawn_together = [*_drawn_together(states)]
+    clusters = names_by_groups(states) if resampled else {}
+    drawn_together = [*_drawn_together([*clusters, *groups_of(states)] if clusters else states)]
     if drawn_together:
         check_names(states)  # each batch's are valid, but those of two batches may not be
     for together, groups in drawn_together or [(name, [name])]:
@@ -1771,7 +1997,12 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                 with named(group):
                     prepared = metric.prepare(state)
                     results = prepared.rates()
-                    part = Part(group, prepared, {group: {**results, **metric.tables(prepared, results)}})
+                    tables = metric.tables(prepared, results)
+                    if clusters:
+                        own = clusters.get(group, []) if group != ALL else []
+                        names = [*own, *of_several(clusters, groups)]
+                        prepared = clustered(prepared, state, names, metric.classes_needed)
+                    part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
                 if group == ALL or metric.groups_without != "skip":
                     raise
@@ -1783,6 +2014,10 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
         if parts:
             there = {part.name for part in parts}
             sizes = {key: _sizes(joined(states[key])) for key in states if key == ALL or there & {*key.split(BAR)}}
+            if clusters:  # one entry for each: first those of a group alone, then those of several
+                numbers = {group: len(clusters.get(group, ())) for group in there}
+                numbers[ALL] = len(of_several(clusters, groups))
+                sizes = {key: np.ones(number, np.int64) for key, number in numbers.items()}
             sharing = Sharing({part.name: part.prepared for part in parts}, sizes)
             yield Part(together, sharing, {part.name: part.results[part.name] for part in parts})
 
@@ -1925,10 +2160,12 @@ class Metric:
     selecting: ClassVar[frozenset[str]] = frozenset({"confidence_level", "n_resamples", "random_state", "per_sample"})
     configs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # options by the `config_name` of evaluate for them
     ungrouped_columns: ClassVar[frozenset[str]] = frozenset()  # without one entry per sample, so they have no groups
+    # what the bits of `Prepared.kinds` stand for: the classes of samples that results need
+    classes_needed: ClassVar[tuple[str, ...]] = ("unknown samples", "known samples")
     owned_arrays: ClassVar[frozenset[str]] = frozenset()  # of a state, that `reduce` allocates: they need no copy
 
-    # read from the fields, and from the signature of `reduce`: all columns, with `counts` and `groups`, and those that
-    # cannot be left out
+    # read from the fields, and from the signature of `reduce`: all columns, with `counts`, `groups` and `clusters`, and
+    # those that cannot be left out
     options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -1946,7 +2183,7 @@ class Metric:
         if "reduce" in cls.__dict__:
             columns = [*inspect.signature(cls.reduce).parameters.values()][1:]  # without self
             counts = [COUNTS] if COUNTS in cls.countable_tables else []
-            cls.columns = (*(p.name for p in columns), *counts, GROUPS)
+            cls.columns = (*(p.name for p in columns), *counts, GROUPS, CLUSTERS)
             cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
     if not TYPE_CHECKING:  # a type checker sees the fields
@@ -2126,7 +2363,11 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state)) if state else {}
+        if not state:
+            return {}
+        checked = dict(self.as_state({name: array for name, array in state.items() if name not in OF_CLUSTERS}))
+        rows = next(array for array in checked.values() if array.ndim)
+        return {**checked, **checked_clusters(state, len(rows))}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock."""
