@@ -6,11 +6,12 @@ import csv
 import fnmatch
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from ..objects import parse_json
 from ..reasons import named, reason
+from ..sides import means_normal
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Layout:
     title: the name for readers
     images: a path with {defect} and {stem}
     masks: such a path of an image's mask, or of the folder of its masks
-    normal: values of {defect} with normal images, which need no mask
+    normal: values of {defect} with normal images, which need no mask; see `with_normal_folder`
     marks: patterns of paths, or of their beginnings, that all match in a category's folder of this layout, and do not
         all match in later layouts
     marks_without_masks: such patterns of a data set without masks, tried after all `marks`
@@ -108,14 +109,6 @@ LAYOUTS = (
         samples=r"([^/]+)_C[0-9]_[^/]*$",  # plug_0034_NG_BX of plug_0034_NG_BX_C1_20230923195401
     ),
     Layout(
-        name="btad",
-        title="BTAD",
-        images="test/{defect}/{stem}",
-        masks="ground_truth/{defect}/{stem}",
-        normal=("ok",),
-        marks=("test/ok",),
-    ),
-    Layout(
         name="mvtec-ad",
         title="MVTec AD",
         images="test/{defect}/{stem}",
@@ -123,6 +116,14 @@ LAYOUTS = (
         normal=("good",),
         marks=("test", "ground_truth/*/*_mask.*"),
         marks_without_masks=("test/good",),
+    ),
+    Layout(
+        name="btad",
+        title="BTAD",
+        images="test/{defect}/{stem}",
+        masks="ground_truth/{defect}/{stem}",
+        normal=("ok",),
+        marks=("test/ok",),
     ),
     Layout(
         name="visa-prepared",
@@ -164,14 +165,15 @@ def layout_of(
         for category, below in (("", parts), (parts[0], parts[1:])):
             beginnings[category].update("/".join(below[:end]) for end in range(1, min(len(below), 3) + 1))
 
-    def is_of(marks: Iterable[str]) -> bool:
+    def is_of(marks: Iterable[str], beginnings: Mapping[str, set[str]]) -> bool:
         return any(all(fnmatch.filter(paths, mark) for mark in marks) for paths in beginnings.values())
 
     for layout in LAYOUTS:
-        if is_of(layout.marks):
+        if is_of(layout.marks, beginnings):
             return layout
+    alike = {category: {_with_good(path) for path in paths} for category, paths in beginnings.items()}
     for layout in LAYOUTS:
-        if layout.marks_without_masks and is_of(layout.marks_without_masks):
+        if layout.marks_without_masks and is_of(layout.marks_without_masks, alike):
             if needs_masks:
                 wanted = f"masks {layout.masks}.png, or the layout to be set"
                 raise ValueError(f"{folder}: expected {wanted}, got none; --levels image needs none")
@@ -180,6 +182,29 @@ def layout_of(
     if any(path.partition("/")[0] in roots for paths in beginnings.values() for path in paths if "/" in path):
         raise ValueError(f"{folder}: expected one of the layouts {', '.join(NAMES)}, got another; set the layout")
     return None
+
+
+def _with_good(path: str) -> str:
+    """A path in which folders of normal images are called good.
+
+    >>> _with_good("test/OK"), _with_good("test/crack")
+    ('test/good', 'test/crack')
+    """
+    return "/".join("good" if means_normal(part) else part for part in path.split("/"))
+
+
+def with_normal_folder(layout: Layout, folders: Iterable[str], place: Path) -> Layout:
+    """A layout in which the folder of normal images is called as it is in a category, such as OK, Normal or good.
+
+    Parameters: folders, those of the category's images; place, for errors. Raises ValueError for two such folders.
+    """
+    normal = sorted(folder for folder in folders if folder in layout.normal or means_normal(folder))
+    if len(normal) > 1:
+        raise ValueError(
+            f"{place}: expected one folder of normal images, got {' and '.join(normal)}; put their images into one, or "
+            "call one by its defect"
+        )
+    return replace(layout, normal=(*layout.normal, *normal)) if {*normal} - {*layout.normal} else layout
 
 
 def categories_of(names: Iterable[str], data: Path, layout: Layout) -> dict[str, str]:

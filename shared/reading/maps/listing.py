@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,11 +26,13 @@ from .layouts import (
     layout_of,
     list_of,
     read_list,
+    with_normal_folder,
 )
 from .planes import ARRAY_SUFFIXES, MASK_SUFFIXES
 
 NOTE, OUTSIDE, ELSEWHERE = "without a map, mask or image", "not of the test", "of other categories"
 _CLOUD = "with clouds of points"
+_FOLDERS_OF_MASKS = ("mask", "masks", "ground_truth", "gt")
 _SUFFIXES = PICTURES | {*ARRAY_SUFFIXES}
 
 
@@ -127,13 +130,22 @@ def place_of(name: str) -> str:
     return unicodedata.normalize("NFC", inner if suffix.lower() in _SUFFIXES else stem)
 
 
+def _number_of_mask(name: str | Path) -> str:
+    """The number of one of several masks of an image, as in AITEX's 0002_mask2.png; "" for other names."""
+    match = re.search(r"(?<=[^/]_mask)\d+$", place_of(str(name)), re.IGNORECASE)
+    return match[0] if match else ""
+
+
 def place_of_mask(name: str) -> str:
-    """The place of the image of a mask: without one of the MASK_ENDINGS, in any case.
+    """The place of the image of a mask: without one of the MASK_ENDINGS, in any case, and its number after "_mask".
 
     >>> place_of_mask("kos01/Part0_label.bmp"), place_of_mask("10301_GT.png"), place_of_mask("7.png")
     ('kos01/Part0', '10301', '7')
+    >>> place_of_mask("0002_002_00_mask2.png")
+    '0002_002_00'
     """
     place = place_of(name)
+    place = place[: len(place) - len(_number_of_mask(name))]
     ending = next((ending for ending in MASK_ENDINGS if place.lower().endswith(ending)), "")
     stem = place[: len(place) - len(ending)]
     return stem if stem and not stem.endswith("/") else place
@@ -265,6 +277,12 @@ def list_anomaly_images(
     own = {*tree.files.values()}
     left_out = {path: NOTE if is_note(path.name) else OUTSIDE for path in files if path not in own}
     left_out |= {} if "" in every.values() else _elsewhere(tree, every, chosen)
+    if not described.lists:
+        at = PurePosixPath(described.images).parts.index("{defect}")
+        for category in chosen:
+            below = tree.below(every[category])
+            folders = {place.split("/")[at] for place in below.matching(described.images, PICTURES)}
+            described = with_normal_folder(described, folders, below.root)
     for category in chosen:
         lists = _listed_category if described.lists else _list_category
         listed, wrong, left = lists(category, tree.below(every[category]), described, needs_masks)
@@ -327,12 +345,6 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         problems += _repeated([*map(tree.path, names)], "image")
         mask = layout.masks.format(defect=defect, stem=stem)
         own, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
-        if anomalous and means_normal(defect):
-            normal = " or ".join(layout.normal)
-            raise ValueError(
-                f"{file}: expected normal images in {normal}, as {layout.title} has them, got a folder {defect}; "
-                f"rename it {layout.normal[0]}"
-            )
         if anomalous and not own and needs_masks:
             wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
             text = f"expected {wanted}, got none; --levels image needs none"
@@ -383,11 +395,24 @@ def _listed_category(category: str, tree: Tree, layout: Layout, needs_masks: boo
     return [by_place[name] for name in sorted(by_place)], problems, left_out
 
 
+def _check_masks_alone(tree: Tree) -> None:
+    """Raise ValueError for folders of images beside a folder of their masks, such as good, crack and mask/crack."""
+    folders = {name.split("/")[0] for name in tree.names if "/" in name}
+    normal = sorted(folder for folder in folders if means_normal(folder))
+    for folder in sorted(folders):
+        if folder.lower() in _FOLDERS_OF_MASKS and normal and len(folders) > len(normal) + 1:
+            raise ValueError(
+                f"{tree.root}: expected masks alone, got images in {normal[0]} beside masks in {folder}; "
+                f"{tree.root / folder} is the folder of masks"
+            )
+
+
 def _list_masks(tree: Tree) -> Listed:
     """An image for each mask of a plain folder.
 
     Where a picture lies beside the mask of its name, which has one of the MASK_ENDINGS, that folder holds images too.
     """
+    _check_masks_alone(tree)
     problems: list[Problem] = []
     left_out: dict[Path, str] = {}
     masks: dict[str, list[Path]] = defaultdict(list)
@@ -407,10 +432,15 @@ def _list_masks(tree: Tree) -> Listed:
     listed = []
     for place in sorted({*masks, *images}):
         own, beside_it = masks.get(place, []), images.get(place, [])
-        problems += [*_repeated(own, "mask"), *_repeated(beside_it, "image")]
+        numbered = len({place_of(path.name) for path in own}) == len(own) and all(map(_number_of_mask, own))
+        problems += [*([] if numbered else _repeated(own, "mask")), *_repeated(beside_it, "image")]
         anomalous = None if own else False
         image, stem = next(iter(beside_it), None), place.rpartition("/")[2]
-        listed.append(AnomalyImage(tree.root.resolve().name, place, "", stem, anomalous, image, tuple(own[:1])))
+        listed.append(
+            AnomalyImage(
+                tree.root.resolve().name, place, "", stem, anomalous, image, (*own,) if numbered else (*own[:1],)
+            )
+        )
     if not listed:
         problems.append(Problem(tree.root, "expected a data set or masks, got no such files", "without masks"))
     return listed, problems, left_out

@@ -22,7 +22,7 @@ from ..places import image_size
 from ..progress import progress_bar
 from ..reading import ALONE, Category, Input, Place, Reading
 from ..reasons import named, some
-from .layouts import TITLES
+from .layouts import LAYOUTS, TITLES
 from .listing import AnomalyImage, is_archive, key_of
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
 from .pairing import MAPS, AnomalyMaps, check_names, list_models
@@ -220,7 +220,11 @@ def _columns(
 
 def _guesses(listed: AnomalyMaps) -> list[str]:
     if listed.data.layout is not None:
-        return [f"The data set is laid out as {listed.data.layout.title} (layout {listed.data.layout.name})."]
+        layout = listed.data.layout
+        own = next(each.normal for each in LAYOUTS if each.name == layout.name)
+        normal = [name for name in layout.normal if name not in own]
+        called = f" Normal images are in {some(normal)}." if normal else ""
+        return [f"The data set is laid out as {layout.title} (layout {layout.name}).{called}"]
     if not listed.guessed:
         return []
     return [f"Folders are categories: {some([*listed.by_category])} (layout folders: one group)."]
