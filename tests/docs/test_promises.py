@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import re
 from collections.abc import Iterator
@@ -25,7 +26,6 @@ NOT_OURS = {  # names of others, and whose they are
     "huggingface_hub.metadata_update()": "huggingface_hub",
     "--dataset": "the script validate.py of the benchmark",
     ".group_by()": "Polars",
-    "round()": "SQL",
     "--nproc-per-node": "torchrun",
     "load(cache_dir=)": "evaluate",
     "--all": "spaces/publish.py",
@@ -112,7 +112,7 @@ def missing(text: str) -> Iterator[str]:
             parameters = names()[own]
             yield from (f"{own}({key}=)" for key in keywords if key not in parameters | every)
             yield from (f"{own}({key}=)" for key in keywords if key not in parameters and "**" not in parameters)
-        elif call and span not in keys():
+        elif call and span not in keys() and not hasattr(builtins, call[1]):
             yield f"{call[1]}()"
         option = re.fullmatch(r"(\w+)=\S+", span)
         if option and option[1] not in every:
