@@ -36,7 +36,7 @@ NOT_OURS = {  # names of others, and whose they are
     "num_sanity_val_steps": "Lightning",
     "report_to": "transformers",
     "wandb.log()": "Weights & Biases",
-    "--no-deps": "pip",
+    "sep": "Excel",
 }
 
 
