@@ -215,11 +215,11 @@ def test_comparing_scores_of_one_models_logits(run: Run) -> None:
     np.save("labels.npy", labels)
     np.save("logits.npy", Z)
     both = [part for which in ("first", "second") for part in (f"--{which}-predictions", "logits.npy")]
-    call = ["compare", "openauc", *both, "--references", "labels.npy", "--n-resamples", "9"]
+    call = ["compare", "openauc", *both, "--references", "labels.npy", "--n-resamples", "39"]  # the fewest with ends
     code, output, errors = run(*call, "--first-open-scores", "msp", "--second-open-scores", "energy")
     assert (code, errors) == (0, "")
     models = ({"predictions": Z, "open_scores": SCORES[name](Z)} for name in ("msp", "energy"))
-    assert json.loads(output) == om.compare("openauc", *models, references=labels, n_resamples=9)
+    assert json.loads(output) == om.compare("openauc", *models, references=labels, n_resamples=39)
     wrong = run(*call, "--first-open-scores", "msp", "--second-open-scores", "enrgy")[2]
     assert wrong.startswith("openworld-metrics: --second-open-scores: expected a file, or one of msp,")
     assert wrong.endswith("got enrgy; did you mean 'energy'?\n")
