@@ -1408,17 +1408,17 @@ CLUSTER_NAMES = "cluster_names"  # (C,) different names in a state, by number
 OF_CLUSTERS = (CLUSTERS, CLUSTER_NAMES)
 
 
-def as_cluster_names(column: Any) -> list[str]:
-    """Check a column of clusters, strings or integers, and return their names."""
-    items = column_items(column, CLUSTERS)
+def as_cluster_names(column: Any, column_name: str = CLUSTERS) -> list[str]:
+    """Check a column of clusters, strings or integers, and return their names; errors say the column's name."""
+    items = column_items(column, column_name)
     try:
         names = {item: group_name(item) for item in dict.fromkeys(items)}
     except TypeError as error:
-        raise TypeError(f"clusters: expected strings or integers, got {error}") from None
+        raise TypeError(f"{column_name}: expected strings or integers, got {error}") from None
     every = [names[item] for item in items]
     if ALL in names.values():
         row = every.index(ALL)
-        raise ValueError(f"clusters: expected the cluster of each sample, got {items[row]!r} at position {row}")
+        raise ValueError(f"{column_name}: expected the cluster of each sample, got {items[row]!r} at position {row}")
     return every
 
 

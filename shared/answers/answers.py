@@ -102,7 +102,9 @@ def answers_from(
     notes += filter(None, [done.uncompared])
     changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
     marks, citation = marked(summaries, differences), texts(script(name)).citation
-    caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples"
+    drawn = f", {done.drawn_clusters}" if level is not None and done.drawn_clusters else ""
+    notes += [f"{100 * level:.12g} % intervals: {done.drawn_clusters}."] if level is not None and drawn else []
+    caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples{drawn}"
     titles = {key: _title(subject, key, first.options) for key in leading}
     tables = [models_table(subject, summaries, marks)] if len(settled) > 1 else []
     by_group = [group_models_table(subject, summaries, marks, *titled) for titled in titles.items() if tables]

@@ -60,10 +60,17 @@ class Computation:
     rows: dict[str, dict[str, Results]] = field(default_factory=dict)
     drawn: dict[str, ByGroup] = field(default_factory=dict)
     clusters: dict[str, list[Draws | None]] = field(default_factory=dict)
+    noun_of_clusters: str = "cluster"
     shown: dict[str, dict[str, Group]] = field(default_factory=dict)
     comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict)
     uncompared: str = ""
     metrics: dict[str, Metric] = field(default_factory=dict)
+
+    @property
+    def drawn_clusters(self) -> str:
+        """The clusters that intervals were drawn from, in words; "" where rows were drawn."""
+        every = [all_draws(draws) for draws in self.clusters.values()]
+        return next((draws.text(self.noun_of_clusters) for draws in every if draws is not None), "")
 
     def compared(self, first: str, second: str) -> Comparison:
         """The comparison of two models, in either order: that of the other order is its mirror image."""
@@ -112,7 +119,7 @@ def compute_models(
     Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
     and IntervalsError for intervals, that cost too much.
     """
-    done, several = Computation(), len(reading.models) > 1
+    done, several = Computation(noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
     chosen = options["confidence_level"]
     may_draw, automatic = chosen is not None or intervals is not False, chosen is None and intervals is None
     drawn: Drawn = {}

@@ -21,7 +21,8 @@ def note_of(done: Computation, options: Mapping[str, Any]) -> str:
     """A note on the intervals of a computation, or on why there are none."""
     if done.level is None:
         return done.why
-    return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples"
+    drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
+    return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples{drawn}"
 
 
 def with_quick_intervals(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .groups import GROUPS, is_below, prefixes
 from .numbers import number_text
 
+FEW_CLUSTERS = 10  # below which an interval is often too narrow
 Interval = tuple[float, float]
 Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
 ARITHMETIC, HARMONIC = "arithmetic", "harmonic"  # means over groups
@@ -68,6 +69,16 @@ class Draws(NamedTuple):
     clusters: int  # how many there are
     fewest: int  # how many have samples of a class that results need, of the class and the group with the fewest
     redrawn: int  # resamples that lacked a class, and were drawn again
+
+    def text(self, noun: str = "cluster") -> str:
+        """How many were drawn, which resamples were drawn again, and whether there are too few, in words.
+
+        >>> Draws(40, 20, 0).text("speaker"), Draws(12, 6, 3).text()
+        ('40 speakers drawn', '12 clusters drawn, fewer than 10 of one class; 3 resamples lacked a class, drawn again')
+        """
+        few = f", fewer than {FEW_CLUSTERS} of one class" if self.fewest < FEW_CLUSTERS else ""
+        again = f"; {self.redrawn:,} resamples lacked a class, drawn again" if self.redrawn else ""
+        return f"{self.clusters:,} {noun}s drawn{few}{again}"
 
 
 def all_draws(parts: Iterable[Draws | None]) -> Draws | None:

@@ -194,6 +194,7 @@ class Reading:
     archives: keeps the files of archives, which are unpacked, as long as they may be read
     change: what is recognised in columns that are read in batches
     assumed: the column of 0 and 1 in which 1 is taken for unknown, as usual, but nothing in the files says so
+    noun_of_clusters: a cluster in words, as the column of clusters is called
     table: the table that columns of rows were read from, with the names of its rows, if any; None for other data
     """
 
@@ -211,6 +212,7 @@ class Reading:
     archives: Any = None
     change: Callable[[dict[str, Any]], dict[str, Any]] = dict
     assumed: str = ""
+    noun_of_clusters: str = "cluster"
     table: Table | None = None
 
     @property

@@ -219,3 +219,67 @@ def test_counts_that_are_none() -> None:
         proportion_interval(0, 0)
     with pytest.raises(TypeError, match=r"count: expected an int, got 0\.5"):
         proportion_interval(0.5, 10)
+
+
+def obuchowski(x: Sequence[float], y: Sequence[float], of_x: Sequence[int], of_y: Sequence[int]) -> tuple[Any, Any]:
+    """Sums over the clusters of placements less the AUROC, as the paper writes them: a_i and b_i."""
+    v10, v01 = placements(x, y)
+    area = sum(v10, Fraction()) / len(x)
+    every = sorted({*of_x, *of_y})
+    a = [sum((v - area for v, own in zip(v10, of_x) if own == i), Fraction()) for i in every]
+    b = [sum((v - area for v, own in zip(v01, of_y) if own == i), Fraction()) for i in every]
+    return a, b
+
+
+def clustered(one: tuple[Any, Any], other: tuple[Any, Any], of_x: Sequence[int], of_y: Sequence[int]) -> Fraction:
+    """The covariance of two AUROCs."""
+    (a, b), (a2, b2) = one, other
+    m, n, i10, i01, every = len(of_x), len(of_y), len({*of_x}), len({*of_y}), len({*of_x, *of_y})
+    s10 = Fraction(i10, (i10 - 1) * m) * sum(p * q for p, q in zip(a, a2))
+    s01 = Fraction(i01, (i01 - 1) * n) * sum(p * q for p, q in zip(b, b2))
+    s11 = Fraction(every, every - 1) * sum((p * t + q * s) / 2 for p, q, s, t in zip(a, a2, b, b2))
+    return s10 / m + s01 / n + 2 * s11 / (m * n)
+
+
+@many
+@given(seed=seeds)
+def test_clusters_against_the_paper(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, n = (int(k) for k in rng.integers(2, 12, 2))
+    x, y, x2, y2 = (rng.integers(0, 6, size).tolist() for size in (m, n, m, n))
+    of_x, of_y = rng.integers(0, 4, m), rng.integers(0, 5, n)
+    of_x[:2], of_y[:2] = (0, 1), (2, 4)
+    first, second = (obuchowski(*sides, of_x.tolist(), of_y.tolist()) for sides in ((x, y), (x2, y2)))
+    columns: dict[str, Any] = dict(positive_clusters=of_x, negative_clusters=[f"{i}" for i in of_y])
+    expected = clustered(first, first, of_x.tolist(), of_y.tolist())
+    assert delong(positives=x, negatives=y, **columns).variance == float(expected)
+    pair: dict[str, Any] = dict(first_positives=x, first_negatives=y, second_positives=x2, second_negatives=y2)
+    variance = expected + clustered(second, second, of_x.tolist(), of_y.tolist())
+    variance -= 2 * clustered(first, second, of_x.tolist(), of_y.tolist())
+    assert delong_test(**pair, **columns).variance == float(variance)
+    # one sample a cluster
+    single: dict[str, Any] = dict(positive_clusters=range(m), negative_clusters=range(m, m + n))
+    single = {name: [*own] for name, own in single.items()}
+    assert delong(positives=x, negatives=y, **single) == delong(positives=x, negatives=y)
+    assert delong_test(**pair, **single) == delong_test(**pair)
+
+
+def test_a_clustered_variance_worked_by_hand() -> None:
+    sides: dict[str, Any] = dict(positives=[0.6, 0.4, 0.9, 0.7], negatives=[0.1, 0.2, 0.5, 0.3])
+    assert delong(**sides).variance == 1 / 128
+    assert delong(**sides, positive_clusters=[*"abbc"], negative_clusters=[*"aabc"]).variance == 57 / 4096
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (dict(positive_clusters=[*"abbc"]), TypeError, "negative_clusters: expected the clusters of both sides"),
+        (dict(positive_clusters=[*"abb"], negative_clusters=[*"aabc"]), ValueError, "got 3 positive_clusters, 4 pos"),
+        (dict(positive_clusters=[*"aaaa"], negative_clusters=[*"aabc"]), ValueError, "positive_clusters: expected two"),
+        (dict(positive_clusters=["a", "", "b", "c"], negative_clusters=[*"aabc"]), ValueError, "positive_clusters: ex"),
+    ],
+)
+def test_clusters_that_will_not_do(columns: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        delong(positives=[0.6, 0.4, 0.9, 0.7], negatives=[0.1, 0.2, 0.5, 0.3], **columns)
+    assert message in str(caught.value)

@@ -285,6 +285,13 @@ class Clusters(Names):
         """None."""
         return []
 
+    def is_likely(self, name: str, array: Any) -> bool:
+        """Whether an array is named as what rows depend on, and rows repeat its values."""
+        known = {plain(f"{alias}{end}") for alias in self.names for end in ("", "_id")}
+        if plain(name) not in known or not isinstance(array, np.ndarray) or array.ndim != 1:
+            return False
+        return 1 < len({*array.tolist()}) < len(array)
+
 
 @dataclass(frozen=True)
 class Classes(Column):

@@ -5,6 +5,7 @@ inputs ─ tables ─→ named arrays ─ guessed, chosen ─→ what each colum
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
@@ -22,7 +24,7 @@ from ..tables.files import Lines, Streamed, Table, batches, whole
 from .cells import are_blank, num_dimensions, plain
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
-from .kinds import READ_AS, Classes, Column, Images, meant_by
+from .kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
 from .labels import Labels
 from .metrics import (
     LAYOUTS,
@@ -144,12 +146,18 @@ class Rows:
             self.metric,
             models,
             guesses=[*guesses, *said_of],
-            notes=[*self.notes, *self._directions(), *([] if self.unread is None else [self.unread.note])],
+            notes=[
+                *self.notes,
+                *self._directions(),
+                *self._dependences(),
+                *([] if self.unread is None else [self.unread.note]),
+            ],
             census=self._census(),
             samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
             archives=self.archives,
             change=change,
             assumed=self._assumed(),
+            noun_of_clusters=self._noun_of_clusters(),
             table=self._names(),
         )
 
@@ -162,6 +170,24 @@ class Rows:
         table = table_of(column, names or None, self.tables)
         is_of_names = bool(self.files) and not {*names} & {*table.files}  # of the files, which say their side
         return names[0] if not is_of_names and column.is_assumed(names, table) else ""
+
+    def _dependences(self) -> list[str]:
+        """Sentences on columns that are named as what rows depend on and repeat their values, without clusters."""
+        column = next(each for each in self.layout.columns if isinstance(each, Clusters))
+        if is_used(column, self.made_of[column.name]):
+            return []
+        used = {unsigned(one) for names in self.made_of.values() for one in names}
+        return [
+            f"Rows of one {name} may depend on each other: --{column.name} {name}."
+            for name, array in self.tables[0].arrays.items()
+            if name not in used and column.is_likely(name, array)
+        ]
+
+    def _noun_of_clusters(self) -> str:
+        """A cluster in words: "speaker" of a column speaker_id."""
+        names = [unsigned(name) for name in self.made_of.get(CLUSTERS, ())]
+        noun = re.sub(r"[ _-]?ids?$", "", names[0].rpartition(": ")[2].lower()) if len(names) == 1 else ""
+        return noun if noun.isalpha() and noun[-1] not in "sxyh" else Reading.noun_of_clusters
 
     def _directions(self) -> list[str]:
         """Sentences on labels whose name says that 1 means known."""
