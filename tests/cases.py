@@ -105,7 +105,21 @@ def ood_bench(rng: Rng, n: int) -> tuple[Columns, Options]:
         options["metrics"] += [f"pauroc@fpr{rng.integers(1, 101)}", f"pauroc@fpr{rng.integers(1, 101)}_mcclish"]
     if rng.random() < 0.3:
         options["positive"] = "in"
+    if rng.random() < 0.5:
+        options["metrics"] += costs_and_shares(rng)
+        options |= {"cost_miss": float(rng.choice([1, 0.1, 10])), "cost_false_alarm": float(rng.choice([1, 0.3, 7]))}
+    if rng.random() < 0.3:
+        options["threshold"] = float(rng.choice(columns["predictions"]))
+        options["metrics"] += ["dcf@p1", "dcf@p50", "answered", "f_answered"]
     return columns, options
+
+
+def costs_and_shares(rng: Rng) -> list[str]:
+    """Names of ood_bench with a number, and the others of their families."""
+    names = ["detection_error", "best_balanced_accuracy", "eer_hull", "precision@n"]
+    for kind in ("mindcf@p", "aupr_out@share", "precision@top", "recall@top", "risk@cov", "coverage@risk"):
+        names.append(f"{kind}{rng.choice(['0.5', '1', '5', '12.5', '50', '80', '99'])}")
+    return [*names, f"reliability@c{rng.choice(['0', '0.5', '1', '9'])}"]
 
 
 def boxes(rng: Rng, n: int) -> np.ndarray:

@@ -343,7 +343,11 @@ def ood_bench(
     in_value: int = 0,
     out_value: int = 1,
     positive: str = "out",
+    threshold: float | None = None,
+    cost_miss: float = 1.0,
+    cost_false_alarm: float = 1.0,
 ) -> Results:
+    costs = Fraction(str(cost_miss)), Fraction(str(cost_false_alarm))
     ood = [s for s, y in zip(predictions, references) if y == out_value]
     ind = [s for s, y in zip(predictions, references) if y == in_value]
     sides = (ood, ind) if positive == "out" else ([-s for s in ind], [-s for s in ood])
@@ -364,9 +368,92 @@ def ood_bench(
         elif name == "detect_acc":
             right = [tp + len(ind) - fp for _, tp, fp in decisions(ood, ind)]
             results[name] = Fraction(max(right), len(ood) + len(ind))
+        elif name.startswith(("risk@", "coverage@")):
+            results |= risk_coverage(ood, ind, [name])
+        elif name.startswith(("mindcf", "dcf", "detection_error", "best_balanced")):
+            results[name] = detection_cost(ood, ind, name, costs, positive, threshold)
+        elif name == "eer_hull":
+            results[name] = equal_error_rate_of_hull(ood, ind)
+        elif name.startswith("aupr_out@share"):
+            results[name] = average_precision_at(ood, ind, Fraction(name[14:]) / 100)
+        elif name.startswith(("precision@", "recall@")):
+            results[name] = among_highest(ood, ind, name)
+        elif name.startswith("reliability") or "answered" in name:
+            results[name] = of_answers(ood, ind, name, threshold)
         else:
             results[name] = operating_point(*sides, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
     return results
+
+
+def detection_cost(
+    ood: Scores, ind: Scores, name: str, costs: tuple[Fraction, Fraction], positive: str, threshold: float | None
+) -> Fraction:
+    """C(t) = c_miss·π·FNR(t) + c_fa·(1 − π)·FPR(t), over min(c_miss·π, c_fa·(1 − π)); scores above t are OOD."""
+    rates = [
+        (Fraction(len(ood) - sum(s > t for s in ood), len(ood)), Fraction(sum(s > t for s in ind), len(ind)))
+        for t in ([-math.inf, *ood, *ind] if threshold is None or not name.startswith("dcf") else [threshold])
+    ]
+    if positive == "in":  # of which a miss is one that is called OOD
+        rates = [(fpr, fnr) for fnr, fpr in rates]
+    if "@p" not in name:
+        least = min(fnr + fpr for fnr, fpr in rates) / 2
+        return least if name == "detection_error" else 1 - least
+    prior = Fraction(name.partition("@p")[2]) / 100
+    miss, alarm = costs[0] * prior, costs[1] * (1 - prior)
+    return min(miss * fnr + alarm * fpr for fnr, fpr in rates) / min(miss, alarm)
+
+
+def equal_error_rate_of_hull(positives: Scores, negatives: Scores) -> Fraction:
+    """The lowest rate x at which a line between two points of the ROC curve meets FPR = FNR = x."""
+    points = [
+        (Fraction(fp, len(negatives)), Fraction(len(positives) - tp, len(positives)))
+        for _, tp, fp in decisions(positives, negatives)
+    ]
+    rates = [fpr for fpr, fnr in points if fpr == fnr]
+    for (x0, y0), (x1, y1) in product(points, points):
+        if x0 < y0 and x1 > y1:
+            at = (y0 - x0) / ((y0 - x0) + (x1 - y1))
+            rates.append(x0 + at * (x1 - x0))
+    return min(rates)
+
+
+def average_precision_at(positives: Scores, negatives: Scores, share: Fraction) -> Fraction:
+    area, before = Fraction(0), Fraction(0)
+    for _, tp, fp in decisions(positives, negatives):
+        tpr, fpr = Fraction(tp, len(positives)), Fraction(fp, len(negatives))
+        area += (tpr - before) * ratio(share * tpr, share * tpr + (1 - share) * fpr)
+        before = tpr
+    return area
+
+
+def among_highest(positives: Scores, negatives: Scores, name: str) -> Fraction:
+    """The expected share of positives among the n highest, or of all positives; ties in random order."""
+    kind, _, at = name.partition("@")
+    total = len(positives) + len(negatives)
+    n = len(positives) if at == "n" else math.ceil(Fraction(at[3:]) / 100 * total)
+    border = sorted([*positives, *negatives], reverse=True)[n - 1]
+    above = sum(s > border for s in [*positives, *negatives])
+    tied = sum(s == border for s in [*positives, *negatives])
+    hits = sum(s > border for s in positives) + Fraction(n - above, tied) * sum(s == border for s in positives)
+    return hits / (n if kind == "precision" else len(positives))
+
+
+def of_answers(wrong: Scores, right: Scores, name: str, threshold: float | None) -> Fraction:
+    total = len(wrong) + len(right)
+    accepted = [
+        (sum(s <= t for s in right), sum(s <= t for s in wrong))
+        for t in ([-math.inf, *right, *wrong] if threshold is None else [threshold])
+    ]
+    if name.startswith("reliability"):
+        cost = Fraction(name.partition("@c")[2])
+        gains = [Fraction(r - cost * w) / total for r, w in accepted]
+        return max(Fraction(0), *gains) if threshold is None else gains[0]
+    ((r, w),) = accepted
+    return {
+        "answered": Fraction(r + w, total),
+        "accuracy_given_answered": Fraction(r, max(1, r + w)),
+        "f_answered": Fraction(2 * r, total + r + w),
+    }[name]
 
 
 def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:

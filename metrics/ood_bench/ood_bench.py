@@ -40,14 +40,20 @@ Args:
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
         tnr and XX a number in (0, 100] such as 95 or 99.5, a rate by itself, at the `threshold`, "eer",
         "pauroc@fpr<XX>", "pauroc@fpr<XX>_mcclish" and "pauroc@tpr<XX>", "aurc", "e_aurc", "auarc", "augrc" and "prr",
-        and the names of scalar binary metrics of sklearn.metrics.
-    positive: "out" (default) or "in": which samples are the positives of rates, operating points and partial areas.
+        "eer_hull", "mindcf@p<XX>", "dcf@p<XX>", "detection_error", "best_balanced_accuracy", "aupr_out@share<XX>",
+        "precision@n", "precision@top<XX>", "recall@top<XX>", "risk@cov<XX>", "coverage@risk<XX>", "reliability@c<C>",
+        "answered", "accuracy_given_answered", "f_answered", and the names of scalar binary metrics of sklearn.metrics.
+    positive: "out" (default) or "in": which samples are the positives of rates, operating points, partial areas and
+        costs.
     in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1. One of them may be "rest":
         every label except the other.
     ignore_value: label of samples to leave out. Defaults to None.
-    threshold: for fpr, tpr, fnr, tnr and the metrics of scikit-learn that judge decisions: a sample is OOD when its
-        score is greater.
-    thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
+    threshold: for fpr, tpr, fnr, tnr, dcf, answers and the metrics of scikit-learn that judge decisions: a sample is
+        OOD when its score is greater.
+    cost_miss, cost_false_alarm: for mindcf and dcf, the costs of a positive that is not detected, and of a negative
+        that is. Default to 1.
+    thresholds: whether to add `<name>_threshold` for detect_acc, operating points, eer, least costs and reliability.
+        Defaults to False.
     step: compute auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4). An
         approximation, of operating points with bounds below 100; by default every distinct score counts.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
@@ -70,6 +76,18 @@ Returns:
     eer: the equal error rate, where FPR = FNR on the ROC curve.
     pauroc@fpr10, pauroc@tpr80: the area under the ROC curve up to FPR 0.1, or above TPR 0.8, divided by the width.
     pauroc@fpr10_mcclish: the same area standardised by McClish, 1/2 by chance.
+    eer_hull: the same on the convex hull of the ROC curve.
+    mindcf@p1, dcf@p1: the least cost c_miss*p*FNR + c_fa*(1 - p)*FPR for a prior p of 1 % of the positives, and that at
+        the threshold, divided by the lesser of c_miss*p and c_fa*(1 - p).
+    detection_error, best_balanced_accuracy: the least mean of FNR and FPR over all thresholds, and 1 minus it.
+    aupr_out@share50: average precision as if half of the samples were OOD.
+    precision@n: the share of OOD samples among the n that score highest, where n are OOD, ties in random order.
+    precision@top5, recall@top5: the same of 5 % of all samples; the share of the OOD samples that is there.
+    risk@cov80, coverage@risk5: with wrong answers as OOD samples, the risk of the 80 % that score lowest, and the
+        largest coverage of a threshold with a risk of at most 5 %.
+    reliability@c1: (right accepted - c * wrong accepted) / N of the best threshold, or at the threshold.
+    answered, accuracy_given_answered, f_answered: the share of answers that score at most the threshold, the share of
+        these that is right, and 2 * right / (N + answered).
     aurc, augrc: with wrong answers as OOD samples, the areas under risk, and generalised risk, over coverage.
     auarc: 1 - aurc, the area under accuracy over rejections.
     e_aurc: how much aurc exceeds that of the perfect order.

@@ -40,6 +40,21 @@ def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
         "aupr_in_trapezoid": ("", inside),
         "detect_acc": ("Detection accuracy", "of all samples are called what they are, at the best threshold"),
         "eer": ("Equal error rate", "FPR and FNR where they are equal"),
+        "eer_hull": ("Equal error rate, convex hull", "FPR and FNR where they are equal on the convex hull of the ROC"),
+        "mindcf@p(.+)": ("Least detection cost, prior {0} %", "of the cost of detecting nothing, or everything"),
+        "dcf@p(.+)": ("Detection cost, prior {0} %", "of the cost of detecting nothing, or everything"),
+        "detection_error": ("Detection error", "mean of FNR and FPR at the best threshold"),
+        "best_balanced_accuracy": ("Best balanced accuracy", "mean of TPR and TNR at the best threshold"),
+        "aupr_out@share(.+)": ("AUPR, {0} % OOD", f"{out}, if {{0}} % of the samples were OOD"),
+        "precision@n": ("Precision at n", "of the n highest samples are OOD, where n are"),
+        "precision@top(.+)": ("Precision, top {0} %", "of the highest samples are OOD"),
+        "recall@top(.+)": ("Recall, top {0} %", "of the OOD samples are among the highest"),
+        "risk@cov(.+)": ("Risk at {0} % coverage", ""),
+        "coverage@risk(.+)": ("Coverage at {0} % risk", ""),
+        "reliability@c(.+)": ("Reliability, cost {0}", "right answers less {0} for each wrong one, of all"),
+        "answered": ("Answered", "of the answers are accepted"),
+        "accuracy_given_answered": ("Accuracy of the answered", "of the accepted answers are right"),
+        "f_answered": ("F of the answered", "harmonic mean of the accuracy of all and of the accepted answers"),
         "prr": ("PRR", "1 for the perfect order of the scores, 0 by chance"),
         "(aurc|augrc|auarc)": ("{1}", ""),
         "e_aurc": ("Excess AURC", ""),
@@ -103,15 +118,20 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 def _threshold(computed: Computed, key: str) -> str:
     """Of an operating point without groups, whether or not the results have its threshold."""
-    if computed.pooled is not None or not has_threshold(key) or computed.options["step"] is not None:
+    if computed.pooled is not None or not _has_threshold(computed, key) or computed.options["step"] is not None:
         return ""
     return threshold_text(_points(computed)[key].threshold, sides(computed))
 
 
 @once
 def _points(computed: Computed) -> Mapping[str, Any]:
-    keys = [name for name in computed.summary.results if has_threshold(name)]
-    return OODBench(metrics=keys, thresholds=True, positive=computed.options["positive"]).rates(*sides(computed))
+    keys = [name for name in computed.summary.results if _has_threshold(computed, name)]
+    named = {name: computed.options[name] for name in ("positive", "cost_miss", "cost_false_alarm")}
+    return OODBench(metrics=keys, thresholds=True, **named).rates(*sides(computed))
+
+
+def _has_threshold(computed: Computed, key: str) -> bool:
+    return has_threshold(key, decided=computed.options["threshold"] is not None)
 
 
 def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -147,8 +167,10 @@ SUBJECT = Subject(
     data=_data,
     sections={
         "Areas": r"p?auroc.*|aupr_.*|prr|e?_?a[ug]+a?rc",
-        "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc|eer",
-        "At the threshold": r"[ft][pn]r|.*_score|.*_loss|.*_coef.*",
+        "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc|eer.*|mindcf@.*|detection_error|best_.*",
+        "At the threshold": r"[ft][pn]r|dcf@.*|.*answered|.*_score|.*_loss|.*_coef.*",
+        "Of the highest": r"(precision|recall)@.*",
+        "If the least certain are left out": r"risk@.*|coverage@.*|reliability@.*",
     },
     words=words,
     figures=_figures,

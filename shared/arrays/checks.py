@@ -118,7 +118,7 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+_ABOVE_0, _BELOW_1, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), math.nextafter(math.inf, 0.0)
 
 
 def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
@@ -179,6 +179,11 @@ def as_shares(value: Any, name: str) -> list[float]:
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
     return _number(value, name, "a number", -math.inf, math.inf)
+
+
+def as_positive(value: Any, name: str) -> float:
+    """Check a finite real option above 0."""
+    return _number(value, name, "a finite number above 0", _ABOVE_0, _LARGEST)
 
 
 def as_reals(value: Any, name: str) -> list[float]:

@@ -5,21 +5,40 @@ A name is parsed into a `Measure`, a function of the two `Sides`. Those of excee
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import to_numpy, trapezoid_area
-from ..arrays.checks import did_you_mean, plain_value
+from ..arrays.checks import as_written, did_you_mean, plain_value
 from ..extras import extra
 from ..ranking.counts import Side
-from ..ranking.curves import AUPR, AVERAGE_PRECISION, DETECTION_ACCURACY_REACHED, EER
-from ..ranking.operating_points import RATES, best_point, parse_area, parse_point, rate_above
-from ..ranking.quantities import AUROC, Quantity
-from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR
+from ..ranking.curves import (
+    AUPR,
+    AVERAGE_PRECISION,
+    DETECTION_ACCURACY_REACHED,
+    EER,
+    BestValue,
+    average_precision_at,
+)
+from ..ranking.highest import precision_at, recall_at, share_of_all
+from ..ranking.hull import BEST_BALANCED_ACCURACY, DETECTION_ERROR, EER_HULL, DetectionCost, reliability
+from ..ranking.operating_points import (
+    RATES,
+    best_point,
+    equal_error_score,
+    parse_area,
+    parse_point,
+    rate_above,
+    samples_above,
+)
+from ..ranking.quantities import AUROC, PERCENT, Quantity
+from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR, RISK_POINTS, parse_risk
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")
@@ -94,6 +113,15 @@ class Measure(NamedTuple):
     of_decisions: bool = False  # whether it is of the decisions score > threshold
     quantity: Quantity | None = None  # what is computed beforehand, in one pass with other quantities, as sides.values
     of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
+    score: Callable[[Sides], float | None] | None = None  # at which its value is, where the value does not say it
+
+    def score_of(self, value: Any, sides: Sides) -> float | None:
+        """The score that is detected, with higher ones, where it has its value. Raises TypeError if there is none."""
+        if self.score is not None:
+            return self.score(sides)
+        if isinstance(value, BestValue):
+            return value.score
+        raise TypeError("expected a measure with a threshold")
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -107,6 +135,24 @@ def _at_threshold(name: str) -> Measure:
     return Measure(rate, name in ("tpr", "tnr"), of_decisions=True)
 
 
+def _misses_and_alarms(name: str, sides: Sides) -> tuple[int, int]:
+    """The positives that are not above the threshold, and the negatives that are."""
+    threshold = sides.threshold_of(name)
+    misses = sides.positives.total - samples_above(sides.positives, threshold)
+    return misses, samples_above(sides.negatives, threshold)
+
+
+def _of_answers(name: str, value: Callable[[int, int, int], float], higher: bool | None) -> Measure:
+    """value(right, answered, N) of the answers that score at most the threshold, which are wrong if OOD."""
+
+    def of(sides: Sides) -> float:
+        misses, alarms = _misses_and_alarms(name, sides)
+        right = sides.negatives.total - alarms
+        return value(right, right + misses, sides.positives.total + sides.negatives.total)
+
+    return Measure(of, higher, of_decisions=True)
+
+
 _OWN = {
     "auroc": _of_counts("auroc", AUROC),
     "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
@@ -114,14 +160,96 @@ _OWN = {
     "detect_acc": _of_counts("detect_acc", DETECTION_ACCURACY_REACHED),
     "aupr_in": _of_counts("aupr_in", AVERAGE_PRECISION, of_inside=True),
     "aupr_in_trapezoid": _of_counts("aupr_in_trapezoid", AUPR, of_inside=True),
-    "eer": _of_counts("eer", EER),
+    "eer": _of_counts("eer", EER)._replace(score=lambda sides: equal_error_score(sides.positives, sides.negatives)),
+    "eer_hull": _of_counts("eer_hull", EER_HULL),
+    "detection_error": _of_counts("detection_error", DETECTION_ERROR),
+    "best_balanced_accuracy": _of_counts("best_balanced_accuracy", BEST_BALANCED_ACCURACY),
+    "precision@n": _of_counts("precision@n", precision_at(lambda num_positives, _: num_positives)),
     "aurc": _of_counts("aurc", AURC),
     "e_aurc": _of_counts("e_aurc", E_AURC),
     "auarc": _of_counts("auarc", AUARC),
     "augrc": _of_counts("augrc", AUGRC),
     "prr": _of_counts("prr", PRR, share=False),
     **{name: _at_threshold(name) for name in RATES},
+    "answered": _of_answers("answered", lambda right, answered, total: answered / total, None),
+    "accuracy_given_answered": _of_answers(
+        "accuracy_given_answered", lambda right, answered, total: right / answered if answered else math.nan, True
+    ),
+    "f_answered": _of_answers("f_answered", lambda right, answered, total: 2 * right / (total + answered), True),
 }
+
+
+class Reading(NamedTuple):
+    """The options by which names are read.
+
+    sampled: whether curves and points are taken from every few scores
+    positive: which samples are the positives of rates, points, partial areas and costs: see `OODBench`
+    decided: whether there is a threshold
+    cost_miss, cost_false_alarm: the costs of a positive that is not detected, and of a negative that is
+    """
+
+    sampled: bool
+    positive: str
+    decided: bool
+    cost_miss: float
+    cost_false_alarm: float
+
+
+_COST = re.compile(rf"(mindcf|dcf)@p{PERCENT}", re.ASCII)
+_RELIABILITY = re.compile(r"reliability@c((?!0\d)\d+(?:\.\d+)?)", re.ASCII)
+_SHARE = re.compile(rf"aupr_out@share{PERCENT}", re.ASCII)
+_TOP = re.compile(rf"(precision|recall)@top{PERCENT}", re.ASCII)
+_NUMBERED = (  # examples, those with a number in (0, 100) first
+    *("mindcf@p1", "dcf@p1", "aupr_out@share50", "precision@top5", "recall@top5"),
+    *("coverage@risk5", "risk@cov80", "reliability@c1"),
+)
+_SMALLEST_SHARE = Fraction(1, 10**7)  # so that precisions of 2^40 samples are at least 2^-64
+
+
+def _with_number(name: str, reading: Reading) -> Measure | None:
+    """The measure of a name with a number other than a point's or an area's; None for any other name."""
+    match = _COST.fullmatch(name) or _SHARE.fullmatch(name) or _TOP.fullmatch(name)
+    share = Fraction(match[match.lastindex or 1]) / 100 if match else Fraction()
+    if match and not 0 < share < 1:
+        return None
+    if _COST.fullmatch(name):
+        return _cost_measure(name, share, reading)
+    if _TOP.fullmatch(name):
+        return _of_counts(name, (precision_at if name[0] == "p" else recall_at)(share_of_all(share)))
+    if match:
+        return _of_counts(name, average_precision_at(share)) if share >= _SMALLEST_SHARE else None
+    if risk := parse_risk(name):
+        return _of_counts(name, RISK_POINTS[risk[0]](float(risk[1])))
+    if match := _RELIABILITY.fullmatch(name):
+        return _reliability_measure(name, Fraction(match[1]), decided=reading.decided)
+    return None
+
+
+def _cost_measure(name: str, prior: Fraction, reading: Reading) -> Measure:
+    """The detection cost of the best threshold, or of the threshold."""
+    cost = DetectionCost.of(prior, as_written(reading.cost_miss), as_written(reading.cost_false_alarm))
+    cost = cost if reading.positive == "out" else cost.swapped()
+    if name.startswith("min"):
+        return _of_counts(name, cost.least())
+
+    def of(sides: Sides) -> float:
+        return cost.at(*_misses_and_alarms(name, sides), sides.positives.total, sides.negatives.total)
+
+    return Measure(of, False, share=False, of_decisions=True)
+
+
+def _reliability_measure(name: str, cost: Fraction, *, decided: bool) -> Measure:
+    """The reliability of the best threshold or, where there is one, of the threshold, which may be below 0."""
+    if not decided:
+        return _of_counts(name, reliability(cost))
+    c, unit = cost.as_integer_ratio()
+
+    def of(sides: Sides) -> float:
+        misses, alarms = _misses_and_alarms(name, sides)
+        gain = unit * (sides.negatives.total - alarms) - c * misses
+        return gain / (unit * (sides.positives.total + sides.negatives.total))
+
+    return Measure(of, True, share=False, of_decisions=True)
 
 
 class Measures(NamedTuple):
@@ -152,10 +280,8 @@ def metric_list(metrics: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(1 << 8)
-def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
-    """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores.
-
-    Rates are of the OOD samples as positives, or of the in-distribution ones: see `OODBench`.
+def parsed(metrics: tuple[Any, ...], reading: Reading) -> Measures:
+    """Parse names and functions, each once.
 
     Raises ValueError for an unknown name, two metrics of one name, and none.
     """
@@ -168,7 +294,7 @@ def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
         if _is_function(metric, name):
             wanted.functions[name] = metric
             continue
-        measure = wanted.measures[name] = _parsed(metric, name, sampled, positive)
+        measure = wanted.measures[name] = _parsed(metric, name, reading)
         if measure.quantity is not None:
             (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
     if not wanted.measures and not wanted.functions:
@@ -176,14 +302,14 @@ def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
     return wanted
 
 
-def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
+def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        said = name if positive == "out" else _of_other_class(name)
+        said = name if reading.positive == "out" else _of_other_class(name)
         point = parse_point(said)
-        if sampled and (point or name in _SAMPLED):
+        if reading.sampled and (point or name in _SAMPLED):
             return _sampled_measure(said)
         if point:
             return _of_counts(name, best_point(*point))
@@ -192,13 +318,18 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
         area = parse_area(said)
         if area:
             return _of_counts(name, area[0], of_inside=area[1])
+        numbered = _with_number(name, reading)
+        if numbered:
+            return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
-    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
+    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
-        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
+        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, "
+        f"with a number in (0, 100) {', '.join(map(repr, _NUMBERED[:5]))}, coverage@risk<number in [0, 100]>, "
+        f"risk@cov<number in (0, 100]>, reliability@c<number of at least 0>, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES | SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
@@ -213,9 +344,16 @@ def _of_other_class(name: str) -> str:
     return re.sub("|".join(RATES), lambda rate: rate[0].translate(_OTHER_CLASS), name)
 
 
-def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
+def decides(metric: Any) -> bool:
+    """Whether a metric decides on each sample where there is no threshold: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
+
+
+def has_threshold(metric: Any, *, decided: bool) -> bool:
+    """Whether a metric has a threshold of its own, since it is the best value over all, or the equal error rate."""
+    best = decides(metric) or metric in ("eer", "detection_error", "best_balanced_accuracy")
+    named = str(metric).startswith("mindcf@") or (not decided and str(metric).startswith("reliability@"))
+    return isinstance(metric, str) and (best or named)
 
 
 def _is_function(metric: Any, name: str) -> bool:

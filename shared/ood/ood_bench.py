@@ -29,6 +29,7 @@ from ..arrays.checks import (
     as_choice,
     as_int,
     as_integers,
+    as_positive,
     as_real,
     as_scores,
     check_arrays,
@@ -46,7 +47,18 @@ from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_t
 from ..ranking.curves import BestValue
 from ..ranking.quantities import bounded, check_bits, checked_bits, cut, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table
-from .measures import DEFAULT_METRICS, POSITIVES, Measures, Sides, called, has_threshold, metric_list, parsed
+from .measures import (
+    DEFAULT_METRICS,
+    POSITIVES,
+    Measures,
+    Reading,
+    Sides,
+    called,
+    decides,
+    has_threshold,
+    metric_list,
+    parsed,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -211,11 +223,31 @@ class OODBench(Metric):
     pauroc@fpr10  the area under the ROC curve up to FPR 0.1, divided by 0.1; pauroc@tpr80, the area above TPR 0.8,
                   divided by 0.2; likewise of any rate and number; with _mcclish, ½(1 + (A − L²/2)/(L − L²/2)) of the
                   area A up to the limit L, which is ½ by chance
-    eer           the equal error rate, where FPR = FNR on the ROC curve
+    eer, eer_hull the equal error rate, where FPR = FNR on the ROC curve, and on its convex hull
+    mindcf@p1     the least cost c_miss·π·FNR + c_fa·(1 − π)·FPR over all thresholds, with a prior π of 1 % of the
+                  positives, divided by the lesser of c_miss·π and c_fa·(1 − π); likewise any π in (0, 100) %
+    dcf@p1        the same quotient at the threshold
+    detection_error, best_balanced_accuracy
+                  the least ½(FNR + FPR) over all thresholds, and 1 − that
+    aupr_out@share50
+                  aupr_out if half of the samples were OOD, with precision π·TPR/(π·TPR + (1 − π)·FPR); likewise any
+                  share in [0.00001, 100) %
+    precision@n   the share of OOD samples among the n that score highest, where n samples are OOD; ties at the border
+                  in random order
+    precision@top5, recall@top5
+                  that share among the ⌈0.05·N⌉ that score highest, and the share of the OOD samples that is there
     aurc, augrc   of wrong answers as OOD samples, the areas under their risk over coverage, as of `risk_coverage`
     auarc, e_aurc 1 − aurc, and how much aurc exceeds that of the perfect order
     prr           (r − aurc)/(r − aurc*), with the share of wrong answers r and the aurc* of the perfect order, for
                   which it is 1; by chance it is 0
+    coverage@risk5, risk@cov80
+                  of wrong answers as OOD samples, as of `risk_coverage`
+    reliability@c1
+                  (right accepted − c·wrong accepted)/N of the best threshold or, where there is one, at the threshold;
+                  answers with score ≤ threshold are accepted
+    answered, accuracy_given_answered, f_answered
+                  the share of answers accepted at the threshold, the share of these that is right (NaN of none), and
+                  2·right/(N + accepted)
     tpr, …        that rate if a sample is called OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
@@ -233,10 +265,13 @@ class OODBench(Metric):
         the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
         those without such a bound are left out: thresholds, rates at a threshold, sampled curves, and metrics of
         scikit-learn. Fixed at load
-    positive: "out" or "in": whether OOD or in-distribution samples are the positives of rates, points and partial areas
-    threshold: for rates and label-based metrics, which compare score > threshold
-    thresholds: whether to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives
-        that value on these data, −inf or inf if every sample or none is OOD
+    positive: "out" or "in": whether OOD or in-distribution samples are the positives of rates, points, partial areas
+        and costs
+    threshold: for rates, costs, answers and label-based metrics, which compare score > threshold
+    cost_miss, cost_false_alarm: c_miss, of a positive that is not detected, and c_fa, of a negative that is
+    thresholds: whether to add `<name>_threshold` for detect_acc, operating points, least costs and reliability: the t
+        such that score > t gives that value on these data, −inf or inf if every sample or none is OOD; for eer, the t
+        at which |FPR − FNR| is least, and of two, the one that fewer samples exceed
     step: take auroc, detect_acc and operating points, of bounds below 100, from every `step`-th score, as oodeel does
         (approximate)
     per_sample: whether to add the table of samples, see `sample_table`: one is called unknown iff score > threshold, by
@@ -267,6 +302,8 @@ class OODBench(Metric):
     significant_bits: int | None = None
     positive: str = POSITIVES[0]
     threshold: float | None = None
+    cost_miss: float = 1.0
+    cost_false_alarm: float = 1.0
     thresholds: bool = False
     step: int | None = None
     per_sample: bool = False
@@ -277,9 +314,11 @@ class OODBench(Metric):
         self.metric_list = metric_list(self.metrics)
         self.step = None if self.step is None else as_int(self.step, "step", 1)
         self.positive = as_choice(self.positive, "positive", POSITIVES)
-        parsed(self.metric_list, self.step is not None, self.positive)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
+        self.cost_miss = as_positive(self.cost_miss, "cost_miss")
+        self.cost_false_alarm = as_positive(self.cost_false_alarm, "cost_false_alarm")
+        _ = self.parsed  # which checks the names
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.per_sample = as_bool(self.per_sample, "per_sample")
 
@@ -291,7 +330,10 @@ class OODBench(Metric):
     @property
     def parsed(self) -> Measures:
         """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
-        return parsed(self.metric_list, self.step is not None, self.positive)
+        reading = Reading(
+            self.step is not None, self.positive, self.threshold is not None, self.cost_miss, self.cost_false_alarm
+        )
+        return parsed(self.metric_list, reading)
 
     @property
     def idle_options(self) -> list[str]:
@@ -362,8 +404,8 @@ class OODBench(Metric):
         rates = {}
         for name, measure in measures.items():
             value, threshold = measure.of(sides), None
-            if self.thresholds and isinstance(value, BestValue):
-                threshold = exceeded_threshold(value.score, (out, inside))
+            if self.thresholds and has_threshold(name, decided=self.threshold is not None):
+                threshold = exceeded_threshold(measure.score_of(value, sides), (out, inside))
             value = float(value.value if isinstance(value, BestValue) else value)
             rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)
         return rates
@@ -392,7 +434,7 @@ class OODBench(Metric):
         check_samples(state)
         threshold, named = self.threshold, {}
         if threshold is None:
-            name = next((metric for metric in self.metric_list if has_threshold(metric)), POINT)
+            name = next((metric for metric in self.metric_list if decides(metric)), POINT)
             results = OODBench(metrics=name, thresholds=True, positive=self.positive).rates(*prepared.sides)
             check_thresholds_exist(results)
             threshold = results[name].threshold

@@ -12,7 +12,6 @@ over a common denominator: each result is divided once.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,14 +20,13 @@ import numpy as np
 
 from ..arrays.arrays import array_namespace, distinct_values, on_one_device, to_numpy
 from ..arrays.checks import as_open_share, as_scores, as_share, as_written, by_keyword, plain_value
-from ..arrays.exact import ratio_of, weighted_sum
-from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
-from ..ranking.quantities import PERCENT, Quantity, in_either_order, least_reaching, quantities
-from ..ranking.risk import AUGRC, AURC, gain_of, gains, places, unit_of_gains
+from ..arrays.exact import weighted_sum
+from ..ranking.counts import Side, as_side, runs, sort_sides
+from ..ranking.quantities import Quantity, least_reaching, quantities
+from ..ranking.risk import AUGRC, AURC, RISK_POINTS, gain_of, gains, parse_risk, unit_of_gains
 
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
 RISK_METRICS = (*_AREAS,)
-_RISK_POINT = re.compile(rf"(risk@cov|coverage@risk){PERCENT}", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 
@@ -117,7 +115,8 @@ def names_of(metrics: Any) -> Iterable[Any]:
 def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
     """Quantities of `risk_names`, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
-        name: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share)) for name, (kind, share) in wanted.items()
+        name: _AREAS[kind] if kind in _AREAS else RISK_POINTS[kind](float(share))
+        for name, (kind, share) in wanted.items()
     }
 
 
@@ -133,49 +132,11 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
 def _kind_and_share(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
-    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
-    if match:
-        share = Fraction(match[2]) / 100
-        if share <= 1 and (share or match[1] == "coverage@risk"):
-            return match[1], share
+    point = parse_risk(metric) if isinstance(metric, str) else None
+    if point:
+        return point
     points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
     raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
-
-
-def _risk_at(coverage: float) -> Quantity:
-    def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
-        xp = array_namespace(counts.tp)
-        accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
-        before, tied = places(counts)
-        whole, some = before + tied <= accepted, (before < accepted) & (accepted < before + tied)
-        errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
-        return int(xp.sum(counts.sizes[whole])), errors * (accepted - lower), equal
-
-    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
-        accepted = least_reaching(coverage, num_errors + num_right)
-        whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
-        return (whole * (tied or 1) + split) / (accepted * (tied or 1))
-
-    return Quantity(part, value, False, in_either_order(part))
-
-
-def _coverage_at(risk: float) -> Quantity:
-    def part(counts: Counts) -> int:
-        xp = array_namespace(counts.tp)
-        before, _ = places(counts)
-        some = before > 0
-        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
-        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
-
-    def value(parts: list[int], num_errors: int, num_right: int) -> float:
-        total = num_errors + num_right
-        return max([*parts, total if num_errors / total <= risk else 0]) / total
-
-    return Quantity(part, value, True)
-
-
-_POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 
 def both_sides(first: Side, second: Side) -> Side:

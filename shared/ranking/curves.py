@@ -79,6 +79,24 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
+def average_precision_at(share: Fraction) -> Quantity:
+    """Average precision if a share π of the samples were positives.
+
+    1/P Σ_t sizes_t · π·TPR_t / (π·TPR_t + (1 − π)·FPR_t): each negative weighs r = (1 − π)/π · P/N, so that the
+    precision is tp_t / (tp_t + r·fp_t).
+    """
+
+    def weighed(counts: Counts) -> Counts:
+        ratio = float((1 - share) / share * Fraction(counts.num_positives, counts.num_negatives))
+        xp = array_namespace(counts.fp)
+        above, fp = (xp.astype(column, xp.float64) * ratio for column in (counts.above, counts.fp))
+        return counts._replace(above=above, fp=fp)
+
+    part, value, higher, bounds = AVERAGE_PRECISION
+    ends = [lambda counts, flags, end=end: end(weighed(counts), flags) for end in bounds or ()]
+    return Quantity(lambda counts: part(weighed(counts)), value, higher, Bounds(*ends))
+
+
 @by_keyword
 def average_precision(*, positives: Any, negatives: Any) -> float:
     """Average precision: the step sum under the precision-recall curve.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -110,6 +110,28 @@ def parse_point(name: str) -> tuple[str, str, Fraction] | None:
     match = _POINT.fullmatch(name)
     bound = Fraction(match[2]) / 100 if match else Fraction()
     return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def equal_error_score(positives: Side, negatives: Side) -> float | None:
+    """The score that is detected, with higher ones, where |FPR − FNR| is least; None if nothing is.
+
+    Of two such scores it is the higher one, which detects fewer samples.
+    """
+    sides = positives, negatives
+
+    def excess(score: float | None) -> int:
+        """FPR − FNR, times P·N, which never falls as the score falls."""
+        tp, fp = (0 if score is None else side.total - side.below_score(score) for side in sides)
+        return fp * positives.total + tp * negatives.total - positives.total * negatives.total
+
+    reached: list[float] = []
+    higher: list[float] = []
+    for side in sides:
+        rows = bisect_left(range(side.scores.shape[0]), True, key=lambda row: excess(float(side.scores[row])) < 0)
+        reached += side.scores[:rows][-1:].tolist()
+        higher += side.scores[rows:][:1].tolist()
+    after, before = max(reached), min(higher, default=None)
+    return after if excess(after) < -excess(before) else before
 
 
 def parse_area(name: str) -> tuple[Quantity, bool] | None:

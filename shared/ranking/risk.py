@@ -21,6 +21,7 @@ libraries differ between processors.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -31,7 +32,16 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.exact import ratio_of, weighted_sum
 from .counts import Counts
-from .quantities import AUROC, Bounds, Quantity, negatives_first, positives_first
+from .quantities import (
+    AUROC,
+    PERCENT,
+    Bounds,
+    Quantity,
+    in_either_order,
+    least_reaching,
+    negatives_first,
+    positives_first,
+)
 
 _FEW = 1 << 8  # samples, of which sums are exact
 _MULTIPLE = math.lcm(*range(1, _FEW + 1))
@@ -244,3 +254,63 @@ AUARC = Quantity(gains, _area_of_right, True, _BOUNDS)
 E_AURC = Quantity(gains, _excess, False, _BOUNDS)
 PRR = Quantity(gains, _rejection_ratio, True, _BOUNDS)
 AUGRC = AUROC._replace(value=_generalised_area, higher=False)
+
+
+def among_first(number: int, counts: Counts) -> tuple[int, int, int]:
+    """Errors of a run among the first `number` samples: those of whole scores, and of a partly accepted one a ratio."""
+    xp = array_namespace(counts.tp)
+    before, tied = places(counts)
+    whole, some = before + tied <= number, (before < number) & (number < before + tied)
+    errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
+    return int(xp.sum(counts.sizes[whole])), errors * (number - lower) if equal else 0, equal
+
+
+def expected(parts: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """The errors that all parts of `among_first` expect, as a ratio of integers."""
+    whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
+    return whole * (tied or 1) + split, tied or 1
+
+
+def risk_at(coverage: float) -> Quantity:
+    """The risk of the first ⌈coverage·N⌉ samples."""
+
+    def part(counts: Counts) -> tuple[int, int, int]:
+        return among_first(least_reaching(coverage, counts.num_positives + counts.num_negatives), counts)
+
+    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
+        errors, unit = expected(parts)
+        return errors / (least_reaching(coverage, num_errors + num_right) * unit)
+
+    return Quantity(part, value, False, in_either_order(part))
+
+
+def coverage_at(risk: float) -> Quantity:
+    """The highest coverage of a threshold at which the risk is at most `risk`; 0 if there is none."""
+
+    def part(counts: Counts) -> int:
+        xp = array_namespace(counts.tp)
+        before, _ = places(counts)
+        some = before > 0
+        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
+        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
+
+    def value(parts: list[int], num_errors: int, num_right: int) -> float:
+        total = num_errors + num_right
+        return max([*parts, total if num_errors / total <= risk else 0]) / total
+
+    return Quantity(part, value, True)
+
+
+RISK_POINTS = {"risk@cov": risk_at, "coverage@risk": coverage_at}
+_RISK_POINT = re.compile(rf"({'|'.join(RISK_POINTS)}){PERCENT}", re.ASCII)
+
+
+def parse_risk(name: str) -> tuple[str, Fraction] | None:
+    """Parse the name of a risk at a coverage, or a coverage at a risk, into its kind and share; None for another name.
+
+    >>> parse_risk("risk@cov80"), parse_risk("coverage@risk0"), parse_risk("risk@cov0")
+    (('risk@cov', Fraction(4, 5)), ('coverage@risk', Fraction(0, 1)), None)
+    """
+    match = _RISK_POINT.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], share) if match and share <= 1 and (share or match[1] == "coverage@risk") else None

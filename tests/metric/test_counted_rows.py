@@ -140,6 +140,9 @@ def test_a_trillion_samples_have_the_rates_of_their_shares(name: str) -> None:
         wins = ("auroc_error", "openauc_error", "open_set_auroc_error")
         by_rank = ("aurc", "auarc", "e_aurc", "prr")
         same = [key for key in expected if key in wins or not (key.endswith("_error") or key in by_rank)]
+        if name == "ood_bench":  # ⌈a share of them⌉ is more than that share of few; weights are rounded
+            others = ("precision@top", "recall@top", "risk@cov", "aupr_out@share")
+            same = [key for key in same if not key.startswith(others)]
         assert {key: results[key] for key in same} == {key: expected[key] for key in same}
 
 

@@ -30,6 +30,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "matching": ("iou", "confidence"),
     "metrics": (
         *("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "eer", "pauroc@fpr10", "prr"),
+        *("mindcf@p1", "detection_error", "aupr_out@share50", "precision@n", "risk@cov80", "coverage@risk5"),
         *("f1_score", "accuracy_score"),
     ),
     "points": ("fpr95tpr", "tnr95tpr", "tpr5fpr"),
