@@ -52,6 +52,8 @@ Args:
         - ood_cost. Defaults to None: both cost 1.
     unknown_share: in these risks, unknown samples are weighted as if they were this share of all samples, in (0, 1);
         "aurc" then raises an error. Defaults to None: their share in the data.
+    threshold: adds "ccr" and "fpr", the rates of known samples that are accepted and classified correctly, and of
+        unknown ones that are accepted: those whose score is at most this. Defaults to None.
     roc_metrics: one or more results on the ROC curve of unknown against known samples: "eer", and partial areas such as
         "pauroc@fpr10", "pauroc@fpr10_mcclish" and "pauroc@tpr80" (with any percentage). Defaults to (): none.
     per_sample: whether to add a table with the outcome of each sample. Set it at load if you add batches. Defaults to
@@ -75,6 +77,7 @@ Returns:
         sample is an error if it is unknown or its class is wrong; tied samples are in random order.
     risk@cov80, coverage@risk5 and so on: the share of errors among the lowest-scoring 80 % of the samples; the highest
         share of samples that a threshold can accept with at most 5 % errors among them.
+    ccr, fpr, with a `threshold`: the rates at it.
     eer, pauroc@fpr10 and so on, for `roc_metrics`: the equal error rate, where FPR = FNR on that curve; the area under
         it up to an FPR of 0.1, divided by 0.1, with _mcclish standardised to 1/2 by chance; pauroc@tpr80, above a TPR
         of 0.8.

@@ -53,6 +53,8 @@ _WORDS = {
         "of all samples are called what they are, unknown being one more class",
     ),
     "open_set_accuracy@tpr(.+)": ("Accuracy at {0} % TPR", "of all samples are correctly called known or unknown"),
+    "ccr": ("CCR at the threshold", "of the known samples are classified correctly and accepted"),
+    "fpr": ("Unknown accepted at the threshold", "of the unknown samples are accepted"),
     "ccr@fpr(.+)": ("CCR at {0} % FPR", "of the known samples are classified correctly and accepted"),
     "risk@cov(.+)": ("Risk at {0} % coverage", ""),
     "coverage@risk(.+)": ("Coverage at {0} % risk", ""),
@@ -149,7 +151,8 @@ def _openauc_decisions(computed: Computed) -> Decisions:
         return there | {"best accuracy": last_best(rejected + counts["known, right class, accepted"])}
 
     drawn = _oscr(computed)["threshold"]
-    return open_set_decisions(each, presets, points=computed.points, drawn=drawn)
+    chosen = computed.options["threshold"]
+    return open_set_decisions(each, presets, points=computed.points, drawn=drawn, chosen=chosen)
 
 
 # the F-scores
@@ -240,7 +243,7 @@ _ALL = (
         example=_DIGITS,
         data=_data,
         sections={
-            "At a threshold": r"open_set_accuracy@.*|ccr@.*",
+            "At a threshold": r"open_set_accuracy@.*|ccr.*|fpr",
             "If the least confident are left out": r"aurc|augrc|risk@.*|coverage@.*",
         },
         words=words,

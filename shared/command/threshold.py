@@ -29,13 +29,15 @@ _HELP = """Fit a threshold on validation data; a sample, image or pixel is unkno
     openworld-metrics threshold --known known.csv:score --fpr 0.05 --confidence-level 0.95 --save t.json
     openworld-metrics threshold --known known.csv:score --unknown unknown.csv:score --tpr 0.95 --save t.json
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
+    openworld-metrics threshold --predictions all.csv:score --references all.csv:label --rule eer --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
 Scores are higher for unknown samples; FILE:-COLUMN negates a column. OpenOOD's conf of --known and --unknown is negated
 without a sign, as by ood; other columns whose names say confidence need one.
 
 With --fpr, at most this share of the known samples exceeds it: of these samples or, with --confidence-level, of new
-ones. With --tpr, at least this share of the unknown samples does.
+ones. With --tpr, at least this share of the unknown samples does. With --rule eer, the share of known samples above it
+and that of unknown samples below it are as close as they can be.
 
 From a model's anomaly maps of normal images, by category: maps lie in <category>/validation/good, else in
 <category>/test/good, else in <category>. Rules are
@@ -61,7 +63,7 @@ compute ood_bench --option threshold=t.json.
 @click.option("--fpr", type=float, help="The share of known samples that may exceed the threshold.")
 @click.option("--tpr", type=float, help="The share of unknown samples that must exceed it.")
 @click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
-@click.option("--rule", metavar="RULE", help="With --maps: see above.")
+@click.option("--rule", metavar="RULE", help="eer, of known and unknown samples; with --maps: see above.")
 @to_match_by_position
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
 def threshold(save: Path | None, **arguments: Any) -> None:
@@ -80,8 +82,8 @@ def threshold(save: Path | None, **arguments: Any) -> None:
 # the rates that go with each source of scores
 _RATES = {
     ("known",): ("fpr",),
-    ("known", "unknown"): ("tpr",),
-    ("predictions", "references"): ("fpr", "tpr"),
+    ("known", "unknown"): ("tpr", "rule"),
+    ("predictions", "references"): ("fpr", "tpr", "rule"),
     ("maps",): ("rule",),
 }
 
@@ -117,7 +119,10 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         unknown = sides["unknown"].scores if "unknown" in sides else None
     fpr, tpr, level = arguments["fpr"], arguments["tpr"], arguments["confidence_level"]
     numbers = {"known_samples": len(known)}
-    if tpr is None:
+    if arguments["rule"] is not None:
+        threshold, promise = _equal_errors(known, unknown, arguments["rule"])
+        rule, numbers = arguments["rule"], {**numbers, "unknown_samples": len(unknown)}
+    elif tpr is None:
         threshold = threshold_at_fpr(known, as_open_share(fpr, "fpr"), level)
         new, certain = ("these", "") if level is None else ("new", f", with {percent(level)} % confidence")
         rule = f"fpr:{fpr!r}" + ("" if level is None else f"@{level!r}")
@@ -128,6 +133,17 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         threshold, numbers = results[f"{name}_threshold"], {**numbers, "unknown_samples": len(unknown)}
         rule, promise = f"tpr:{tpr!r}", f"At least {percent(tpr)} % of these unknown samples exceed the threshold."
     return FittedThreshold(("samples",), rule, promise, threshold, {**places, **numbers})
+
+
+def _equal_errors(known: Any, unknown: Any, rule: str) -> tuple[float, str]:
+    """The threshold at which both rates of errors are closest, and what they are."""
+    if rule != "eer":
+        raise ValueError(f"rule: expected eer, with known and unknown samples, got {rule!r}")
+    columns = {"predictions": (known, unknown)}
+    threshold = OODBench(metrics="eer", thresholds=True).compute(**columns)["eer_threshold"]
+    rates = OODBench(metrics=["fpr", "fnr"], threshold=threshold).compute(**columns)
+    fpr, fnr = (f"{100 * rates[name]:.4g} %" for name in ("fpr", "fnr"))
+    return threshold, f"{fpr} of these known samples exceed the threshold, and {fnr} of these unknown ones do not."
 
 
 def _text(fitted: FittedThreshold) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from ..arrays.checks import (
     integer_column,
     score_column,
 )
+from ..metric.groups import column_items
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..metric.signature import function_text
@@ -85,10 +86,25 @@ class StateOptions(NamedTuple):
     out: Label
     ignored: int | None  # the label of ignored samples
     bits: int | None  # the number of significant bits kept of each score; None keeps all
+    words: Mapping[str, int] | None = None  # of strings as labels, the integers that stand for them in a state
 
 
 def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:
-    """Check the labels, which are different integers; the number of bits is checked already."""
+    """Check the labels, which are different integers or strings; the number of bits is checked already."""
+    labels = {"in_value": in_value, "out_value": out_value, "ignore_value": ignore_value}
+    words = {name: value for name, value in labels.items() if isinstance(value, str) and value != REST}
+    if words:
+        for name, value in labels.items():
+            if value not in (REST, None, *words.values()):
+                raise TypeError(f"{name}: expected a string, as {next(iter(words))} is one, got {value!r}")
+        if len({*words.values()}) < len(words):
+            raise ValueError(f"{', '.join(words)}: expected different labels, got {', '.join(words.values())}")
+        codes = {"in_value": 0, "out_value": 1, "ignore_value": 2}
+        inside, out = (codes[name] if name in words else REST for name in ("in_value", "out_value"))
+        ignored = codes["ignore_value"] if "ignore_value" in words else None
+        by_word = {value: codes[name] for name, value in words.items()}
+        if inside != out:
+            return StateOptions(inside, out, ignored, significant_bits, by_word)
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -124,6 +140,7 @@ def ood_state(predictions: Any, references: Any, options: StateOptions) -> OODSt
     if references is None:
         scores, labels = _of_pair(predictions, options)
     else:
+        references = references if options.words is None else _codes_of_words(references, options)
         predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
         check_orientation(predictions, references)
         if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
@@ -155,6 +172,16 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
         for side, value in zip(sides, (options.inside, options.out))
     ]
     return scores, _narrow(xp.concat(labels))
+
+
+def _codes_of_words(references: Any, options: StateOptions) -> np.ndarray:
+    """The integers that stand for strings as labels. Raises ValueError for a string that is none of the options'."""
+    items, codes = column_items(references, "references"), options.words or {}
+    rest = 3 if REST in (options.inside, options.out) else None
+    for item in dict.fromkeys(items):
+        if not isinstance(item, str) or (item not in codes and rest is None):
+            raise ValueError(f"references: expected {' or '.join(map(repr, codes))}, got {item!r:.80}")
+    return np.fromiter((codes.get(item, rest) for item in items), np.int64, len(items))
 
 
 def _narrow(labels: Array) -> Array:
@@ -258,8 +285,8 @@ class OODBench(Metric):
     Columns: see `reduce`. Options, in addition to the common ones (see `Metric`):
 
     metrics: a name or a list of names and functions
-    in_value, out_value: labels of in-distribution and of OOD samples, different integers; "rest" for one of them is
-        every other label. Fixed at load, since they are the labels of scores that come as a tuple
+    in_value, out_value: labels of in-distribution and of OOD samples, different integers or strings; "rest" for one of
+        them is every other label. Fixed at load, since they are the labels of scores that come as a tuple
     ignore_value: the label of samples that are left out. Fixed at load
     significant_bits: how many bits of each score are kept, in [4, 52] (see `cut`), for memory that does not grow with
         the samples; None keeps all. Results get `<name>_error` with |value − value of the original scores| ≤ error, and
@@ -296,9 +323,9 @@ class OODBench(Metric):
     selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
-    in_value: int | Literal["rest"] = 0
-    out_value: int | Literal["rest"] = 1
-    ignore_value: int | None = None
+    in_value: int | str = 0
+    out_value: int | str = 1
+    ignore_value: int | str | None = None
     significant_bits: int | None = None
     positive: str = POSITIVES[0]
     threshold: float | None = None

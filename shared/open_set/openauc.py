@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.checks import as_bool, as_fraction, as_int, as_share, as_shares, by_keyword
+from ..arrays.checks import as_bool, as_fraction, as_int, as_real, as_share, as_shares, by_keyword
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import (
@@ -30,7 +30,7 @@ from ..ranking.counts import (
     two_sides,
 )
 from ..ranking.curves import EER
-from ..ranking.operating_points import parse_area
+from ..ranking.operating_points import parse_area, samples_above
 from ..ranking.quantities import (
     AUROC,
     Quantity,
@@ -84,10 +84,12 @@ class OpenAUC(Metric):
     unknown_share: for these, the share of unknown samples to weigh by, in (0, 1); None for their share in the data
     roc_metrics: names of numbers to add of the ROC of unknown against known, as `OODBench` has them: "eer", and
         partial areas such as "pauroc@fpr10"
+    threshold: adds the rates at it, "ccr" and "fpr": of known samples that are classified correctly and accepted, and
+        of unknown ones that are accepted, which a sample is iff score ≤ threshold; `per_sample` then decides by it
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
-    if scores were cut, all but the second have an error, and there is no coverage@risk.
+    if scores were cut, all but the second have an error, and there is no coverage@risk and no rate at a threshold.
     Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample if samples were
     counted or their scores cut.
 
@@ -110,6 +112,7 @@ class OpenAUC(Metric):
     ood_cost: float | None = None
     unknown_share: float | None = None
     roc_metrics: str | Sequence[str] = ()
+    threshold: float | None = None
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -117,6 +120,7 @@ class OpenAUC(Metric):
         super().__post_init__()
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
+        self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.per_sample = as_bool(self.per_sample, "per_sample")
         self.fprs: Sequence[float] = []
         if self.fpr_list is not None:
@@ -186,7 +190,8 @@ class OpenAUC(Metric):
         pairs = 2 * unknown.total * num_known
         reached = score_at_tpr(unknown, self.tpr)
         accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
-        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if self.per_sample else None
+        decides = self.per_sample and self.threshold is None
+        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if decides else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
@@ -195,6 +200,9 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
+        if self.threshold is not None:
+            right, accepted = (side.total - samples_above(side, self.threshold) for side in (correct, unknown))
+            rates |= {"ccr": Rate(right / num_known, True), "fpr": Rate(accepted / unknown.total, False)}
         risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
             if self.costs is None:
@@ -217,7 +225,8 @@ class OpenAUC(Metric):
         check_thresholds_exist(results)
         if not self.per_sample:
             return {}
-        return {"per_sample": open_set_samples(prepared.state, results[self.at_tpr].threshold)}
+        threshold = results[self.at_tpr].threshold if self.threshold is None else self.threshold
+        return {"per_sample": open_set_samples(prepared.state, threshold)}
 
 
 def twice_wins_over(unknown: Side, known: Side) -> int:

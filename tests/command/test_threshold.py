@@ -107,7 +107,10 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
         (["--known", "nan.csv", "--fpr", "0.1"], "nan.csv: "),
         ([*KNOWN], "expected --fpr with --known, got none"),
         ([*KNOWN, "--tpr", "0.9"], "expected --fpr with --known, got --tpr"),
-        ([*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"], "expected --tpr with --known and --unknown, got --fpr"),
+        (
+            [*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"],
+            "expected --tpr or --rule with --known and --unknown, got --fpr",
+        ),
         ([], "expected --known, --known and --unknown, --predictions and --references, or --maps"),
         (["--maps", "maps"], "expected --rule with --maps, got none"),
         (["--maps", "maps", "--rule", "max", "--confidence-level", "0.9"], "expected --confidence-level with --fpr"),
@@ -137,3 +140,18 @@ def test_a_threshold_of_something_else(scores: dict[str, np.ndarray], run: Run) 
             "openworld-metrics: other.json: expected a file of openworld-metrics threshold --save, got other JSON\n"
         )
     assert not Path("r.json").exists()
+
+
+def test_equal_errors(run: Run, tmp_path: Path) -> None:
+    np.save("known.npy", [0.1, 0.2, 0.3, 0.7])
+    np.save("unknown.npy", [0.4, 0.8, 0.9])
+    sides = ["--known", "known.npy", "--unknown", "unknown.npy"]
+    code, output, _ = run("threshold", *sides, "--rule", "eer", "--save", "t.json")
+    fitted = json.loads(output)
+    assert (code, fitted["threshold"], fitted["rule"]) == (0, 0.4, "eer")
+    assert fitted["promise"] == (
+        "25 % of these known samples exceed the threshold, and 33.33 % of these unknown ones do not."
+    )
+    code, output, errors = run("threshold", *sides, "--rule", "fpr:0.1")
+    assert (code, output) == (2, "")
+    assert "rule: expected eer, with known and unknown samples, got 'fpr:0.1'" in errors

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OODBench, operating_point
+from openworld_metrics.metric.signature import VERSION
 from openworld_metrics.ranking.operating_points import parse_point
 from openworld_metrics.ranking.quantities import least_reaching, most_within
 from tests import cases, references
@@ -241,8 +242,29 @@ def test_labels_that_will_not_do() -> None:
         OODBench(in_value="rest", out_value="rest").reduce([0.1], [0])
     with pytest.raises(ValueError, match="ignore_value: expected neither in_value nor out_value, got 1"):
         OODBench(ignore_value=1).reduce([0.1], [0])
-    with pytest.raises(ValueError, match="in_value: expected an int or 'rest', got 'all'"):
+    with pytest.raises(TypeError, match="out_value: expected a string, as in_value is one, got 1"):
         OODBench(in_value="all").reduce([0.1], [0])
+    with pytest.raises(ValueError, match="in_value, out_value: expected different labels, got a, a"):
+        OODBench(in_value="a", out_value="a").reduce([0.1], ["a"])
+
+
+def test_strings_as_labels() -> None:
+    scores, words = [0.1, 0.6, 0.4, 0.9, 0.5], ["bonafide", "bonafide", "spoof", "spoof", "unsure"]
+    expected = OODBench(ignore_value=2).compute(predictions=scores, references=[0, 0, 1, 1, 2])
+    named = OODBench(in_value="bonafide", out_value="spoof", ignore_value="unsure")
+    for column in (words, np.asarray(words), np.asarray(words, dtype=object)):
+        assert named.compute(predictions=scores, references=column) == expected
+    rest = OODBench(in_value="bonafide", out_value="rest")
+    assert rest.compute(predictions=scores, references=words) == OODBench().compute(
+        predictions=scores, references=[0, 0, 1, 1, 1]
+    )
+    named.add_batch(predictions=scores, references=words)
+    other = OODBench(in_value="bonafide", out_value="spoof", ignore_value="unsure")
+    other.merge(named.state())
+    assert other.compute() == expected
+    assert named.signature == f"ood_bench|ignore_value:unsure|v{VERSION}"
+    with pytest.raises(ValueError, match="references: expected 'bonafide' or 'spoof', got 'unsure'"):
+        OODBench(in_value="bonafide", out_value="spoof").compute(predictions=scores, references=words)
 
 
 def test_an_accelerator_s_tensors() -> None:

@@ -141,3 +141,22 @@ def test_errors() -> None:
         om.risk_coverage(errors=[], right=[])
     with pytest.raises(ValueError, match="right: expected no NaN"):
         om.risk_coverage(errors=[0.5], right=[math.nan])
+
+
+def test_rates_at_a_threshold_from_validation() -> None:
+    scores = [0.1, 0.4, 0.2, 0.3, 0.6]
+    columns: dict[str, Any] = {"predictions": [0, 1, 1, 0, 1], "references": [0, 1, 0, -1, -1], "open_scores": scores}
+    results = om.OpenAUC(threshold=0.3, per_sample=True).compute(**columns)
+    assert (results["ccr"], results["fpr"]) == (1 / 3, 1 / 2)
+    assert "open_set_accuracy@tpr95_threshold" not in results
+    assert results["per_sample"]["decision"] == ["known", "unknown", "known", "known", "unknown"]
+    for t in (*scores, -1.0, 1.0):  # points of the OSCR curve
+        found = om.OpenAUC(threshold=t, confidence_level=0.9, n_resamples=9).compute(**columns)
+        curve = om.oscr_curve(unknown=[0.3, 0.6], correct_known=[0.1, 0.4], num_known=3)
+        at = max(i for i, threshold in enumerate(curve["threshold"]) if threshold <= t)
+        assert (found["fpr"], found["ccr"]) == (curve["fpr"][at], curve["ccr"][at])
+        assert found["ccr_low"] <= found["ccr"] <= found["ccr_high"]
+    assert om.OpenAUC(threshold=0.5).signature == om.OpenAUC().signature.replace("|v", "|threshold:0.5|v")
+    assert "ccr" not in om.OpenAUC(threshold=0.5, significant_bits=8).compute(**columns)
+    with pytest.raises(TypeError, match="threshold: expected a number, got 'x'"):
+        om.OpenAUC(threshold="x")
