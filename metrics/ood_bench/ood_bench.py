@@ -51,7 +51,7 @@ Args:
     threshold: for fpr, tpr, fnr, tnr, dcf, answers and the metrics of scikit-learn that judge decisions: a sample is
         OOD when its score is greater.
     cost_miss, cost_false_alarm: for mindcf and dcf, the costs of a positive that is not detected, and of a negative
-        that is. Default to 1.
+        that is. Default to 1.0.
     thresholds: whether to add `<name>_threshold` for detect_acc, operating points, eer, least costs and reliability.
         Defaults to False.
     step: compute auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4). An
