@@ -397,7 +397,7 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+_ABOVE_0, _BELOW_1, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), math.nextafter(math.inf, 0.0)
 
 
 def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:

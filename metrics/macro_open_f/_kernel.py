@@ -374,7 +374,7 @@ def as_printed(value: Any, name: str) -> Any:
     return plain_value(value)
 
 
-_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+_ABOVE_0, _BELOW_1, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), math.nextafter(math.inf, 0.0)
 
 
 def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:

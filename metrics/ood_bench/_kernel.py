@@ -35,7 +35,7 @@ from numbers import Integral, Real
 from operator import lshift, or_
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -379,7 +379,7 @@ def as_printed(value: Any, name: str) -> Any:
     return plain_value(value)
 
 
-_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+_ABOVE_0, _BELOW_1, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), math.nextafter(math.inf, 0.0)
 
 
 def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
@@ -410,6 +410,11 @@ def as_open_share(value: Any, name: str) -> float:
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
     return _number(value, name, "a number", -math.inf, math.inf)
+
+
+def as_positive(value: Any, name: str) -> float:
+    """Check a finite real option above 0."""
+    return _number(value, name, "a finite number above 0", _ABOVE_0, _LARGEST)
 
 
 def as_bool(value: Any, name: str) -> bool:
@@ -3043,6 +3048,14 @@ class Side:
         place = xp.asarray([sample], dtype=self.before.dtype, device=device_of(self.before))
         return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
 
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=device_of(self.scores))
+        # rounded down to a float32, it is lower than the score itself
+        rows = int(xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")[0])
+        return rows if self.before is None else int(self.before[rows])
+
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
         return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
@@ -3572,6 +3585,20 @@ AVERAGE_PRECISION = Quantity(
 )
 
 
+def average_precision_at(share: Fraction) -> Quantity:
+    """Average precision if a share π of the samples were positives."""
+
+    def weighed(counts: Counts) -> Counts:
+        ratio = float((1 - share) / share * Fraction(counts.num_positives, counts.num_negatives))
+        xp = array_namespace(counts.fp)
+        above, fp = (xp.astype(column, xp.float64) * ratio for column in (counts.above, counts.fp))
+        return counts._replace(above=above, fp=fp)
+
+    part, value, higher, bounds = AVERAGE_PRECISION
+    ends = [lambda counts, flags, end=end: end(weighed(counts), flags) for end in bounds or ()]
+    return Quantity(lambda counts: part(weighed(counts)), value, higher, Bounds(*ends))
+
+
 def _trapezoid_sum(counts: Counts) -> int:
     # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
     xp = array_namespace(counts.tp)
@@ -3709,87 +3736,6 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
-
-
-# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
-# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-_POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
-_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
-
-
-def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
-    """The quantity of `operating_point`, as a `BestValue`."""
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-    from_below = bounded in ("tpr", "tnr")
-
-    def part(counts: Counts) -> list[BestValue]:
-        xp = array_namespace(counts.tp)
-        number, total = _count(bounded, counts)
-        # number/total ≥ bound or ≤ bound, in integers
-        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
-        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
-        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
-        return [BestValue(float(values[at]), score, fpr, tpr)]
-
-    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
-        points = [point for part in parts for point in part]
-        at_nothing = _AT_NOTHING[bounded]
-        if at_nothing >= bound if from_below else at_nothing <= bound:
-            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
-        return best(points, key=lambda point: point.value)
-
-    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
-
-
-def _count(rate: str, counts: Counts) -> tuple[Array, int]:
-    """The numerator of a rate at each threshold, and its denominator."""
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    return {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[rate]
-
-
-def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name."""
-    match = _POINT.fullmatch(name)
-    bound = Fraction(match[2]) / 100 if match else Fraction()
-    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def parse_area(name: str) -> tuple[Quantity, bool] | None:
-    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
-    match = _AREA.fullmatch(name)
-    share = Fraction(match[2]) / 100 if match else Fraction()
-    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
-    if match is None or not share or not 0 < limit <= 1:
-        return None
-    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
-
-
-def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
-    side = positives if name in ("tpr", "fnr") else negatives
-    above = samples_above(side, threshold)
-    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
-
-
-def samples_above(side: Side, threshold: float) -> int:
-    """The number of samples with a score > threshold."""
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    return side.total - int(side.below(rows))
 
 
 # ---- ranking/risk.py -------------------------------------------------------------------------------------------------
@@ -4008,6 +3954,323 @@ PRR = Quantity(gains, _rejection_ratio, True, _BOUNDS)
 AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
+def among_first(number: int, counts: Counts) -> tuple[int, int, int]:
+    """Errors of a run among the first `number` samples: those of whole scores, and of a partly accepted one a ratio."""
+    xp = array_namespace(counts.tp)
+    before, tied = places(counts)
+    whole, some = before + tied <= number, (before < number) & (number < before + tied)
+    errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
+    return int(xp.sum(counts.sizes[whole])), errors * (number - lower) if equal else 0, equal
+
+
+def expected(parts: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """The errors that all parts of `among_first` expect, as a ratio of integers."""
+    whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
+    return whole * (tied or 1) + split, tied or 1
+
+
+def risk_at(coverage: float) -> Quantity:
+    """The risk of the first ⌈coverage·N⌉ samples."""
+
+    def part(counts: Counts) -> tuple[int, int, int]:
+        return among_first(least_reaching(coverage, counts.num_positives + counts.num_negatives), counts)
+
+    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
+        errors, unit = expected(parts)
+        return errors / (least_reaching(coverage, num_errors + num_right) * unit)
+
+    return Quantity(part, value, False, in_either_order(part))
+
+
+def coverage_at(risk: float) -> Quantity:
+    """The highest coverage of a threshold at which the risk is at most `risk`; 0 if there is none."""
+
+    def part(counts: Counts) -> int:
+        xp = array_namespace(counts.tp)
+        before, _ = places(counts)
+        some = before > 0
+        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
+        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
+
+    def value(parts: list[int], num_errors: int, num_right: int) -> float:
+        total = num_errors + num_right
+        return max([*parts, total if num_errors / total <= risk else 0]) / total
+
+    return Quantity(part, value, True)
+
+
+RISK_POINTS = {"risk@cov": risk_at, "coverage@risk": coverage_at}
+_RISK_POINT = re.compile(rf"({'|'.join(RISK_POINTS)}){PERCENT}", re.ASCII)
+
+
+def parse_risk(name: str) -> tuple[str, Fraction] | None:
+    """Parse the name of a risk at a coverage, or a coverage at a risk, into its kind and share; None for another name."""
+    match = _RISK_POINT.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], share) if match and share <= 1 and (share or match[1] == "coverage@risk") else None
+
+
+# ---- ranking/highest.py ----------------------------------------------------------------------------------------------
+# Precision and recall of the samples that score highest, ties at the border in random order.
+
+Number = Callable[[int, int], int]  # of samples, from the numbers of positives and of negatives
+
+
+def share_of_all(share: Fraction) -> Number:
+    """⌈share·(P + N)⌉."""
+    return lambda num_positives, num_negatives: least_reaching(share, num_positives + num_negatives)
+
+
+def precision_at(number: Number) -> Quantity:
+    """The share of positives among the n highest samples: (TP above + (n − above)·p/m)/n."""
+    return _of_highest(number, number)
+
+
+def recall_at(number: Number) -> Quantity:
+    """The share of the positives that are among the n highest samples."""
+    return _of_highest(number, lambda num_positives, _: num_positives)
+
+
+def _of_highest(number: Number, divisor: Number) -> Quantity:
+    def lowest(num_positives: int, num_negatives: int) -> int:
+        return num_positives + num_negatives - number(num_positives, num_negatives)
+
+    def part(counts: Counts) -> tuple[int, int, int]:
+        return among_first(lowest(counts.num_positives, counts.num_negatives), counts)
+
+    def value(parts: list[tuple[int, int, int]], num_positives: int, num_negatives: int) -> float:
+        lower, unit = expected(parts)
+        return (num_positives * unit - lower) / (divisor(num_positives, num_negatives) * unit)
+
+    return Quantity(part, value, True, in_either_order(part))
+
+
+# ---- ranking/hull.py -------------------------------------------------------------------------------------------------
+# The upper convex hull of the ROC curve, and the least costs of decisions, which lie at its vertices.
+
+_PART = 8  # a pass that drops fewer than one point in so many is the last
+_LARGEST_INT = 1 << 62
+
+
+class Vertex(NamedTuple):
+    """The decisions that detect a score and higher ones."""
+
+    fp: int
+    tp: int
+    score: float | None  # None where nothing is detected
+
+
+def _vertices(counts: Counts) -> list[Vertex]:
+    """The vertices of the hull of a run, and perhaps a few points more."""
+    xp = array_namespace(counts.tp)
+    fits = counts.num_positives * counts.num_negatives < _LARGEST_INT
+    columns = counts.fp, counts.tp, counts.thresholds
+    while (number := columns[0].shape[0]) > 2:
+        right, up = (each[1:] - each[:-1] for each in columns[:2])
+        if fits:
+            above = up[:-1] * right[1:] > up[1:] * right[:-1]
+        else:  # products of float64s that are less say so of the integers
+            right, up = xp.astype(right, xp.float64), xp.astype(up, xp.float64)
+            above = up[:-1] * right[1:] >= up[1:] * right[:-1]
+        ends = xp.ones_like(above[:1])
+        kept = xp.concat([ends, above, ends])
+        columns = columns[0][kept], columns[1][kept], columns[2][kept]
+        if (number - columns[0].shape[0]) * _PART < number:
+            break
+    return [*map(Vertex, *(column.tolist() for column in columns))]
+
+
+def _hull(parts: Iterable[Iterable[Vertex]]) -> list[Vertex]:
+    """The vertices of the hull, from "nothing is detected" to "all positives are"."""
+    hull = [Vertex(0, 0, None)]
+    for point in chain.from_iterable(parts):
+        while len(hull) > 1 and _is_below(hull[-1], hull[-2], point):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _is_below(point: Vertex, before: Vertex, after: Vertex) -> bool:
+    """Whether a point is on or below the line between two others."""
+    return (point.tp - before.tp) * (after.fp - point.fp) <= (after.tp - point.tp) * (point.fp - before.fp)
+
+
+# from the numbers of positives and of negatives, the integers a and b
+Weights = Callable[[int, int], tuple[int, int]]
+
+
+def least_cost(weights: Weights, value: Callable[[int, int, int], float], higher: bool) -> Quantity:
+    """The quantity value(C, P, N) of the least cost C = a·FN + b·FP, as a `BestValue`."""
+
+    def best(parts: list[list[Vertex]], num_positives: int, num_negatives: int) -> BestValue:
+        a, b = weights(num_positives, num_negatives)
+        costs = [(a * (num_positives - tp) + b * fp, score) for fp, tp, score in _hull(parts)]
+        cost, score = min(costs, key=lambda pair: pair[0])  # the first of equal ones, which detects the fewest
+        return BestValue(value(cost, num_positives, num_negatives), score)
+
+    return Quantity(_vertices, best, higher, at_best(_vertices))
+
+
+def of_rates(miss: int, false_alarm: int) -> Weights:
+    """The weights of miss·FNR + false_alarm·FPR, times P·N."""
+    return lambda num_positives, num_negatives: (miss * num_negatives, false_alarm * num_positives)
+
+
+# min_t ½(FNR + FPR), and 1 − that
+DETECTION_ERROR = least_cost(of_rates(1, 1), lambda cost, p, n: cost / (2 * p * n), False)
+BEST_BALANCED_ACCURACY = least_cost(of_rates(1, 1), lambda cost, p, n: (2 * p * n - cost) / (2 * p * n), True)
+
+
+class DetectionCost(NamedTuple):
+    """The cost of detection miss·FNR + false_alarm·FPR, divided by the lesser of both; integers above 0."""
+
+    miss: int
+    false_alarm: int
+
+    @staticmethod
+    def of(prior: Fraction, cost_miss: Fraction, cost_false_alarm: Fraction) -> DetectionCost:
+        """The cost with c_miss·π·FNR + c_fa·(1 − π)·FPR, for a prior π of positives."""
+        ratio = cost_miss * prior / (cost_false_alarm * (1 - prior))
+        return DetectionCost(*ratio.as_integer_ratio())
+
+    def swapped(self) -> DetectionCost:
+        """The same of the other class as positives."""
+        return DetectionCost(self.false_alarm, self.miss)
+
+    def at(self, misses: int, false_alarms: int, num_positives: int, num_negatives: int) -> float:
+        """The cost of decisions, divided once."""
+        a, b = of_rates(*self)(num_positives, num_negatives)
+        return self._normalised(a * misses + b * false_alarms, num_positives, num_negatives)
+
+    def least(self) -> Quantity:
+        """The least cost, in [0, 1]: that of detecting nothing, or everything, is at most 1."""
+        return least_cost(of_rates(*self), self._normalised, False)
+
+    def _normalised(self, cost: int, num_positives: int, num_negatives: int) -> float:
+        return cost / (min(self) * num_positives * num_negatives)
+
+
+def reliability(cost: Fraction) -> Quantity:
+    """The most right answers less `cost` times the wrong ones, of all samples, over thresholds; wrong ones score high."""
+    c, unit = cost.as_integer_ratio()
+    return least_cost(lambda *_: (c, unit), lambda loss, p, n: (unit * n - loss) / (unit * (p + n)), True)
+
+
+def _equal_error_of_hull(parts: list[list[Vertex]], num_positives: int, num_negatives: int) -> float:
+    def excess(vertex: Vertex) -> int:
+        """FPR − FNR, times P·N."""
+        return vertex.fp * num_positives + vertex.tp * num_negatives - num_positives * num_negatives
+
+    # the last vertex has an FNR of 0
+    before, after = next(pair for pair in pairwise(_hull(parts)) if excess(pair[1]) >= 0)
+    low, high = excess(before), excess(after)
+    return float(Fraction(before.fp * high - low * after.fp, (high - low) * num_negatives))
+
+
+# where the hull meets FPR = FNR. Source: Brümmer and de Villiers, The BOSARIS Toolkit, 2013
+EER_HULL = Quantity(_vertices, _equal_error_of_hull, False, at_best(_vertices))
+
+
+# ---- ranking/operating_points.py -------------------------------------------------------------------------------------
+# Operating points, such as FPR at 95 % TPR: the best value of one rate where another meets its bound.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+_POINT = re.compile(rf"({'|'.join(RATES)}){PERCENT}({'|'.join(RATES)})", re.ASCII)
+_AREA = re.compile(rf"pauroc@({'|'.join(RATES)}){PERCENT}(_mcclish)?", re.ASCII)
+
+
+def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
+    """The quantity of `operating_point`, as a `BestValue`."""
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+    from_below = bounded in ("tpr", "tnr")
+
+    def part(counts: Counts) -> list[BestValue]:
+        xp = array_namespace(counts.tp)
+        number, total = _count(bounded, counts)
+        # number/total ≥ bound or ≤ bound, in integers
+        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
+        fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
+        fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
+        return [BestValue(float(values[at]), score, fpr, tpr)]
+
+    def value(parts: list[list[BestValue]], *_: int) -> BestValue:
+        points = [point for part in parts for point in part]
+        at_nothing = _AT_NOTHING[bounded]
+        if at_nothing >= bound if from_below else at_nothing <= bound:
+            points.append(BestValue(_AT_NOTHING[rate], None, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"]))
+        return best(points, key=lambda point: point.value)
+
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+def _count(rate: str, counts: Counts) -> tuple[Array, int]:
+    """The numerator of a rate at each threshold, and its denominator."""
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    return {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[rate]
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """Parse the name of an operating point into its rate, bounded rate and bound; None for any other name."""
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def equal_error_score(positives: Side, negatives: Side) -> float | None:
+    """The score that is detected, with higher ones, where |FPR − FNR| is least; None if nothing is."""
+    sides = positives, negatives
+
+    def excess(score: float | None) -> int:
+        """FPR − FNR, times P·N, which never falls as the score falls."""
+        tp, fp = (0 if score is None else side.total - side.below_score(score) for side in sides)
+        return fp * positives.total + tp * negatives.total - positives.total * negatives.total
+
+    reached: list[float] = []
+    higher: list[float] = []
+    for side in sides:
+        rows = bisect_left(range(side.scores.shape[0]), True, key=lambda row: excess(float(side.scores[row])) < 0)
+        reached += side.scores[:rows][-1:].tolist()
+        higher += side.scores[rows:][:1].tolist()
+    after, before = max(reached), min(higher, default=None)
+    return after if excess(after) < -excess(before) else before
+
+
+def parse_area(name: str) -> tuple[Quantity, bool] | None:
+    """The quantity of a partial area such as "pauroc@fpr10"; None for any other name."""
+    match = _AREA.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    limit = 1 - share if match and match[1] in ("tpr", "tnr") else share
+    if match is None or not share or not 0 < limit <= 1:
+        return None
+    return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr, if a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
 # ---- ood/measures.py -------------------------------------------------------------------------------------------------
 # Measures of a benchmark by name: of exceedance counts, at a threshold, scikit-learn's, and oodeel's sampled ones.
 
@@ -4081,6 +4344,15 @@ class Measure(NamedTuple):
     of_decisions: bool = False  # whether it is of the decisions score > threshold
     quantity: Quantity | None = None  # what is computed beforehand, in one pass with other quantities, as sides.values
     of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
+    score: Callable[[Sides], float | None] | None = None  # at which its value is, where the value does not say it
+
+    def score_of(self, value: Any, sides: Sides) -> float | None:
+        """The score that is detected, with higher ones, where it has its value. Raises TypeError if there is none."""
+        if self.score is not None:
+            return self.score(sides)
+        if isinstance(value, BestValue):
+            return value.score
+        raise TypeError("expected a measure with a threshold")
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -4094,6 +4366,24 @@ def _at_threshold(name: str) -> Measure:
     return Measure(rate, name in ("tpr", "tnr"), of_decisions=True)
 
 
+def _misses_and_alarms(name: str, sides: Sides) -> tuple[int, int]:
+    """The positives that are not above the threshold, and the negatives that are."""
+    threshold = sides.threshold_of(name)
+    misses = sides.positives.total - samples_above(sides.positives, threshold)
+    return misses, samples_above(sides.negatives, threshold)
+
+
+def _of_answers(name: str, value: Callable[[int, int, int], float], higher: bool | None) -> Measure:
+    """value(right, answered, N) of the answers that score at most the threshold, which are wrong if OOD."""
+
+    def of(sides: Sides) -> float:
+        misses, alarms = _misses_and_alarms(name, sides)
+        right = sides.negatives.total - alarms
+        return value(right, right + misses, sides.positives.total + sides.negatives.total)
+
+    return Measure(of, higher, of_decisions=True)
+
+
 _OWN = {
     "auroc": _of_counts("auroc", AUROC),
     "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
@@ -4101,14 +4391,90 @@ _OWN = {
     "detect_acc": _of_counts("detect_acc", DETECTION_ACCURACY_REACHED),
     "aupr_in": _of_counts("aupr_in", AVERAGE_PRECISION, of_inside=True),
     "aupr_in_trapezoid": _of_counts("aupr_in_trapezoid", AUPR, of_inside=True),
-    "eer": _of_counts("eer", EER),
+    "eer": _of_counts("eer", EER)._replace(score=lambda sides: equal_error_score(sides.positives, sides.negatives)),
+    "eer_hull": _of_counts("eer_hull", EER_HULL),
+    "detection_error": _of_counts("detection_error", DETECTION_ERROR),
+    "best_balanced_accuracy": _of_counts("best_balanced_accuracy", BEST_BALANCED_ACCURACY),
+    "precision@n": _of_counts("precision@n", precision_at(lambda num_positives, _: num_positives)),
     "aurc": _of_counts("aurc", AURC),
     "e_aurc": _of_counts("e_aurc", E_AURC),
     "auarc": _of_counts("auarc", AUARC),
     "augrc": _of_counts("augrc", AUGRC),
     "prr": _of_counts("prr", PRR, share=False),
     **{name: _at_threshold(name) for name in RATES},
+    "answered": _of_answers("answered", lambda right, answered, total: answered / total, None),
+    "accuracy_given_answered": _of_answers(
+        "accuracy_given_answered", lambda right, answered, total: right / answered if answered else math.nan, True
+    ),
+    "f_answered": _of_answers("f_answered", lambda right, answered, total: 2 * right / (total + answered), True),
 }
+
+
+class Reading(NamedTuple):
+    """The options by which names are read."""
+
+    sampled: bool
+    positive: str
+    decided: bool
+    cost_miss: float
+    cost_false_alarm: float
+
+
+_COST = re.compile(rf"(mindcf|dcf)@p{PERCENT}", re.ASCII)
+_RELIABILITY = re.compile(r"reliability@c((?!0\d)\d+(?:\.\d+)?)", re.ASCII)
+_SHARE = re.compile(rf"aupr_out@share{PERCENT}", re.ASCII)
+_TOP = re.compile(rf"(precision|recall)@top{PERCENT}", re.ASCII)
+_NUMBERED = (  # examples, those with a number in (0, 100) first
+    *("mindcf@p1", "dcf@p1", "aupr_out@share50", "precision@top5", "recall@top5"),
+    *("coverage@risk5", "risk@cov80", "reliability@c1"),
+)
+_SMALLEST_SHARE = Fraction(1, 10**7)  # so that precisions of 2^40 samples are at least 2^-64
+
+
+def _with_number(name: str, reading: Reading) -> Measure | None:
+    """The measure of a name with a number other than a point's or an area's; None for any other name."""
+    match = _COST.fullmatch(name) or _SHARE.fullmatch(name) or _TOP.fullmatch(name)
+    share = Fraction(match[match.lastindex or 1]) / 100 if match else Fraction()
+    if match and not 0 < share < 1:
+        return None
+    if _COST.fullmatch(name):
+        return _cost_measure(name, share, reading)
+    if _TOP.fullmatch(name):
+        return _of_counts(name, (precision_at if name[0] == "p" else recall_at)(share_of_all(share)))
+    if match:
+        return _of_counts(name, average_precision_at(share)) if share >= _SMALLEST_SHARE else None
+    if risk := parse_risk(name):
+        return _of_counts(name, RISK_POINTS[risk[0]](float(risk[1])))
+    if match := _RELIABILITY.fullmatch(name):
+        return _reliability_measure(name, Fraction(match[1]), decided=reading.decided)
+    return None
+
+
+def _cost_measure(name: str, prior: Fraction, reading: Reading) -> Measure:
+    """The detection cost of the best threshold, or of the threshold."""
+    cost = DetectionCost.of(prior, as_written(reading.cost_miss), as_written(reading.cost_false_alarm))
+    cost = cost if reading.positive == "out" else cost.swapped()
+    if name.startswith("min"):
+        return _of_counts(name, cost.least())
+
+    def of(sides: Sides) -> float:
+        return cost.at(*_misses_and_alarms(name, sides), sides.positives.total, sides.negatives.total)
+
+    return Measure(of, False, share=False, of_decisions=True)
+
+
+def _reliability_measure(name: str, cost: Fraction, *, decided: bool) -> Measure:
+    """The reliability of the best threshold or, where there is one, of the threshold, which may be below 0."""
+    if not decided:
+        return _of_counts(name, reliability(cost))
+    c, unit = cost.as_integer_ratio()
+
+    def of(sides: Sides) -> float:
+        misses, alarms = _misses_and_alarms(name, sides)
+        gain = unit * (sides.negatives.total - alarms) - c * misses
+        return gain / (unit * (sides.positives.total + sides.negatives.total))
+
+    return Measure(of, True, share=False, of_decisions=True)
 
 
 class Measures(NamedTuple):
@@ -4139,8 +4505,8 @@ def metric_list(metrics: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(1 << 8)
-def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
-    """Parse names and functions, each once; `sampled` says whether curves and points are taken from every few scores."""
+def parsed(metrics: tuple[Any, ...], reading: Reading) -> Measures:
+    """Parse names and functions, each once."""
     wanted = Measures({}, {}, {}, {})
     for metric in dict.fromkeys(metrics):
         # func of a functools.partial
@@ -4150,7 +4516,7 @@ def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
         if _is_function(metric, name):
             wanted.functions[name] = metric
             continue
-        measure = wanted.measures[name] = _parsed(metric, name, sampled, positive)
+        measure = wanted.measures[name] = _parsed(metric, name, reading)
         if measure.quantity is not None:
             (wanted.of_inside if measure.of_inside else wanted.of_out)[name] = measure.quantity
     if not wanted.measures and not wanted.functions:
@@ -4158,14 +4524,14 @@ def parsed(metrics: tuple[Any, ...], sampled: bool, positive: str) -> Measures:
     return wanted
 
 
-def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
+def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        said = name if positive == "out" else _of_other_class(name)
+        said = name if reading.positive == "out" else _of_other_class(name)
         point = parse_point(said)
-        if sampled and (point or name in _SAMPLED):
+        if reading.sampled and (point or name in _SAMPLED):
             return _sampled_measure(said)
         if point:
             return _of_counts(name, best_point(*point))
@@ -4174,13 +4540,18 @@ def _parsed(metric: Any, name: str, sampled: bool, positive: str) -> Measure:
         area = parse_area(said)
         if area:
             return _of_counts(name, area[0], of_inside=area[1])
+        numbered = _with_number(name, reading)
+        if numbered:
+            return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
-    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *SKLEARN_SCORES, *SKLEARN_LABELS))
+    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS))
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
-        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, sklearn.metrics' "
+        f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, "
+        f"with a number in (0, 100) {', '.join(map(repr, _NUMBERED[:5]))}, coverage@risk<number in [0, 100]>, "
+        f"risk@cov<number in (0, 100]>, reliability@c<number of at least 0>, sklearn.metrics' "
         f"{', '.join(SKLEARN_SCORES | SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
@@ -4191,9 +4562,16 @@ def _of_other_class(name: str) -> str:
     return re.sub("|".join(RATES), lambda rate: rate[0].translate(_OTHER_CLASS), name)
 
 
-def has_threshold(metric: Any) -> bool:
-    """Whether a metric has a threshold, since it is the best value over all: an operating point, or detect_acc."""
+def decides(metric: Any) -> bool:
+    """Whether a metric decides on each sample where there is no threshold: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
+
+
+def has_threshold(metric: Any, *, decided: bool) -> bool:
+    """Whether a metric has a threshold of its own, since it is the best value over all, or the equal error rate."""
+    best = decides(metric) or metric in ("eer", "detection_error", "best_balanced_accuracy")
+    named = str(metric).startswith("mindcf@") or (not decided and str(metric).startswith("reliability@"))
+    return isinstance(metric, str) and (best or named)
 
 
 def _is_function(metric: Any, name: str) -> bool:
@@ -4316,10 +4694,25 @@ class StateOptions(NamedTuple):
     out: Label
     ignored: int | None  # the label of ignored samples
     bits: int | None  # the number of significant bits kept of each score; None keeps all
+    words: Mapping[str, int] | None = None  # of strings as labels, the integers that stand for them in a state
 
 
 def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_bits: int | None) -> StateOptions:
-    """Check the labels, which are different integers; the number of bits is checked already."""
+    """Check the labels, which are different integers or strings; the number of bits is checked already."""
+    labels = {"in_value": in_value, "out_value": out_value, "ignore_value": ignore_value}
+    words = {name: value for name, value in labels.items() if isinstance(value, str) and value != REST}
+    if words:
+        for name, value in labels.items():
+            if value not in (REST, None, *words.values()):
+                raise TypeError(f"{name}: expected a string, as {next(iter(words))} is one, got {value!r}")
+        if len({*words.values()}) < len(words):
+            raise ValueError(f"{', '.join(words)}: expected different labels, got {', '.join(words.values())}")
+        codes = {"in_value": 0, "out_value": 1, "ignore_value": 2}
+        inside, out = (codes[name] if name in words else REST for name in ("in_value", "out_value"))
+        ignored = codes["ignore_value"] if "ignore_value" in words else None
+        by_word = {value: codes[name] for name, value in words.items()}
+        if inside != out:
+            return StateOptions(inside, out, ignored, significant_bits, by_word)
     inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
     if inside == out:
         raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
@@ -4355,6 +4748,7 @@ def ood_state(predictions: Any, references: Any, options: StateOptions) -> OODSt
     if references is None:
         scores, labels = _of_pair(predictions, options)
     else:
+        references = references if options.words is None else _codes_of_words(references, options)
         predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
         check_orientation(predictions, references)
         if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
@@ -4386,6 +4780,16 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
         for side, value in zip(sides, (options.inside, options.out))
     ]
     return scores, _narrow(xp.concat(labels))
+
+
+def _codes_of_words(references: Any, options: StateOptions) -> np.ndarray:
+    """The integers that stand for strings as labels. Raises ValueError for a string that is none of the options'."""
+    items, codes = column_items(references, "references"), options.words or {}
+    rest = 3 if REST in (options.inside, options.out) else None
+    for item in dict.fromkeys(items):
+        if not isinstance(item, str) or (item not in codes and rest is None):
+            raise ValueError(f"references: expected {' or '.join(map(repr, codes))}, got {item!r:.80}")
+    return np.fromiter((codes.get(item, rest) for item in items), np.int64, len(items))
 
 
 def _narrow(labels: Array) -> Array:
@@ -4451,12 +4855,14 @@ class OODBench(Metric):
     selecting = Metric.selecting | {"metrics", "thresholds"}
 
     metrics: Name | Sequence[Name] = DEFAULT_METRICS
-    in_value: int | Literal["rest"] = 0
-    out_value: int | Literal["rest"] = 1
-    ignore_value: int | None = None
+    in_value: int | str = 0
+    out_value: int | str = 1
+    ignore_value: int | str | None = None
     significant_bits: int | None = None
     positive: str = POSITIVES[0]
     threshold: float | None = None
+    cost_miss: float = 1.0
+    cost_false_alarm: float = 1.0
     thresholds: bool = False
     step: int | None = None
     per_sample: bool = False
@@ -4467,9 +4873,11 @@ class OODBench(Metric):
         self.metric_list = metric_list(self.metrics)
         self.step = None if self.step is None else as_int(self.step, "step", 1)
         self.positive = as_choice(self.positive, "positive", POSITIVES)
-        parsed(self.metric_list, self.step is not None, self.positive)
         self.significant_bits = check_bits(self.significant_bits)
         self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
+        self.cost_miss = as_positive(self.cost_miss, "cost_miss")
+        self.cost_false_alarm = as_positive(self.cost_false_alarm, "cost_false_alarm")
+        _ = self.parsed  # which checks the names
         self.thresholds = as_bool(self.thresholds, "thresholds")
         self.per_sample = as_bool(self.per_sample, "per_sample")
 
@@ -4481,7 +4889,10 @@ class OODBench(Metric):
     @property
     def parsed(self) -> Measures:
         """The metrics, which are parsed once: they hold functions, which cannot be pickled."""
-        return parsed(self.metric_list, self.step is not None, self.positive)
+        reading = Reading(
+            self.step is not None, self.positive, self.threshold is not None, self.cost_miss, self.cost_false_alarm
+        )
+        return parsed(self.metric_list, reading)
 
     @property
     def idle_options(self) -> list[str]:
@@ -4540,8 +4951,8 @@ class OODBench(Metric):
         rates = {}
         for name, measure in measures.items():
             value, threshold = measure.of(sides), None
-            if self.thresholds and isinstance(value, BestValue):
-                threshold = exceeded_threshold(value.score, (out, inside))
+            if self.thresholds and has_threshold(name, decided=self.threshold is not None):
+                threshold = exceeded_threshold(measure.score_of(value, sides), (out, inside))
             value = float(value.value if isinstance(value, BestValue) else value)
             rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)
         return rates
@@ -4570,7 +4981,7 @@ class OODBench(Metric):
         check_samples(state)
         threshold, named = self.threshold, {}
         if threshold is None:
-            name = next((metric for metric in self.metric_list if has_threshold(metric)), POINT)
+            name = next((metric for metric in self.metric_list if decides(metric)), POINT)
             results = OODBench(metrics=name, thresholds=True, positive=self.positive).rates(*prepared.sides)
             check_thresholds_exist(results)
             threshold = results[name].threshold

@@ -20,7 +20,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -388,7 +388,7 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     return items
 
 
-_ABOVE_0, _BELOW_1 = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+_ABOVE_0, _BELOW_1, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0), math.nextafter(math.inf, 0.0)
 
 
 def _number(value: Any, name: str, expected: str, low: float, high: float) -> float:
@@ -3624,6 +3624,13 @@ def parse_area(name: str) -> tuple[Quantity, bool] | None:
     return partial_auroc(limit, mcclish=match[3] is not None), match[1] in ("fnr", "tpr")
 
 
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples with a score > threshold."""
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    return side.total - int(side.below(rows))
+
+
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
 # The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
 
@@ -4045,11 +4052,66 @@ AURC = Quantity(gains, _area, False, _BOUNDS)
 AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
+def among_first(number: int, counts: Counts) -> tuple[int, int, int]:
+    """Errors of a run among the first `number` samples: those of whole scores, and of a partly accepted one a ratio."""
+    xp = array_namespace(counts.tp)
+    before, tied = places(counts)
+    whole, some = before + tied <= number, (before < number) & (number < before + tied)
+    errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
+    return int(xp.sum(counts.sizes[whole])), errors * (number - lower) if equal else 0, equal
+
+
+def expected(parts: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """The errors that all parts of `among_first` expect, as a ratio of integers."""
+    whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
+    return whole * (tied or 1) + split, tied or 1
+
+
+def risk_at(coverage: float) -> Quantity:
+    """The risk of the first ⌈coverage·N⌉ samples."""
+
+    def part(counts: Counts) -> tuple[int, int, int]:
+        return among_first(least_reaching(coverage, counts.num_positives + counts.num_negatives), counts)
+
+    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
+        errors, unit = expected(parts)
+        return errors / (least_reaching(coverage, num_errors + num_right) * unit)
+
+    return Quantity(part, value, False, in_either_order(part))
+
+
+def coverage_at(risk: float) -> Quantity:
+    """The highest coverage of a threshold at which the risk is at most `risk`; 0 if there is none."""
+
+    def part(counts: Counts) -> int:
+        xp = array_namespace(counts.tp)
+        before, _ = places(counts)
+        some = before > 0
+        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
+        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
+
+    def value(parts: list[int], num_errors: int, num_right: int) -> float:
+        total = num_errors + num_right
+        return max([*parts, total if num_errors / total <= risk else 0]) / total
+
+    return Quantity(part, value, True)
+
+
+RISK_POINTS = {"risk@cov": risk_at, "coverage@risk": coverage_at}
+_RISK_POINT = re.compile(rf"({'|'.join(RISK_POINTS)}){PERCENT}", re.ASCII)
+
+
+def parse_risk(name: str) -> tuple[str, Fraction] | None:
+    """Parse the name of a risk at a coverage, or a coverage at a risk, into its kind and share; None for another name."""
+    match = _RISK_POINT.fullmatch(name)
+    share = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], share) if match and share <= 1 and (share or match[1] == "coverage@risk") else None
+
+
 # ---- open_set/risk.py ------------------------------------------------------------------------------------------------
 # Risk of a classifier that abstains: its areas and points by name, and with costs of errors.
 
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_RISK_POINT = re.compile(rf"(risk@cov|coverage@risk){PERCENT}", re.ASCII)
 _LARGEST_INT = 1 << 62
 
 
@@ -4084,7 +4146,8 @@ def names_of(metrics: Any) -> Iterable[Any]:
 def risk_quantities(wanted: Mapping[str, tuple[str, Fraction]]) -> dict[str, Quantity]:
     """Quantities of `risk_names`, with errors as positives and all other samples as negatives; see `risk_coverage`."""
     return {
-        name: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share)) for name, (kind, share) in wanted.items()
+        name: _AREAS[kind] if kind in _AREAS else RISK_POINTS[kind](float(share))
+        for name, (kind, share) in wanted.items()
     }
 
 
@@ -4100,49 +4163,11 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
 def _kind_and_share(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
         return metric, Fraction(1)
-    match = _RISK_POINT.fullmatch(metric) if isinstance(metric, str) else None
-    if match:
-        share = Fraction(match[2]) / 100
-        if share <= 1 and (share or match[1] == "coverage@risk"):
-            return match[1], share
+    point = parse_risk(metric) if isinstance(metric, str) else None
+    if point:
+        return point
     points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
     raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
-
-
-def _risk_at(coverage: float) -> Quantity:
-    def part(counts: Counts) -> tuple[int, int, int]:
-        """Errors among fully accepted scores, and errors of the partly accepted score, as a ratio."""
-        xp = array_namespace(counts.tp)
-        accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
-        before, tied = places(counts)
-        whole, some = before + tied <= accepted, (before < accepted) & (accepted < before + tied)
-        errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
-        return int(xp.sum(counts.sizes[whole])), errors * (accepted - lower), equal
-
-    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
-        accepted = least_reaching(coverage, num_errors + num_right)
-        whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
-        return (whole * (tied or 1) + split) / (accepted * (tied or 1))
-
-    return Quantity(part, value, False, in_either_order(part))
-
-
-def _coverage_at(risk: float) -> Quantity:
-    def part(counts: Counts) -> int:
-        xp = array_namespace(counts.tp)
-        before, _ = places(counts)
-        some = before > 0
-        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
-        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
-
-    def value(parts: list[int], num_errors: int, num_right: int) -> float:
-        total = num_errors + num_right
-        return max([*parts, total if num_errors / total <= risk else 0]) / total
-
-    return Quantity(part, value, True)
-
-
-_POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
 
 
 def both_sides(first: Side, second: Side) -> Side:
@@ -4300,6 +4325,7 @@ class OpenAUC(Metric):
     ood_cost: float | None = None
     unknown_share: float | None = None
     roc_metrics: str | Sequence[str] = ()
+    threshold: float | None = None
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -4307,6 +4333,7 @@ class OpenAUC(Metric):
         super().__post_init__()
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
+        self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
         self.per_sample = as_bool(self.per_sample, "per_sample")
         self.fprs: Sequence[float] = []
         if self.fpr_list is not None:
@@ -4372,7 +4399,8 @@ class OpenAUC(Metric):
         pairs = 2 * unknown.total * num_known
         reached = score_at_tpr(unknown, self.tpr)
         accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
-        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if self.per_sample else None
+        decides = self.per_sample and self.threshold is None
+        threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if decides else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
@@ -4381,6 +4409,9 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
+        if self.threshold is not None:
+            right, accepted = (side.total - samples_above(side, self.threshold) for side in (correct, unknown))
+            rates |= {"ccr": Rate(right / num_known, True), "fpr": Rate(accepted / unknown.total, False)}
         risks = risk_quantities(self.risks) if self.risks else {}
         if risks:
             if self.costs is None:
@@ -4403,7 +4434,8 @@ class OpenAUC(Metric):
         check_thresholds_exist(results)
         if not self.per_sample:
             return {}
-        return {"per_sample": open_set_samples(prepared.state, results[self.at_tpr].threshold)}
+        threshold = results[self.at_tpr].threshold if self.threshold is None else self.threshold
+        return {"per_sample": open_set_samples(prepared.state, threshold)}
 
 
 def twice_wins_over(unknown: Side, known: Side) -> int:
