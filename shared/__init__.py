@@ -35,19 +35,6 @@ if TYPE_CHECKING:
 
     __version__: str
 else:
-    # public names of 0.1, which leave in 0.3
-    _MOVED = {
-        "classification.ranks": ("listed_ranks",),
-        "classification.topk": ("accuracy", "known_ranks"),
-        "dropin.oodeel": ("ftpn", "get_curve"),
-        "loading": ("metric_class",),
-        "open_set.samples": ("count_classes",),
-        "ranking.counts": ("Counts", "exceedance_counts"),
-        "ranking.delong": ("AUROCInterval", "PairedTest", "ProportionInterval"),
-        "ranking.guarantees": ("GuaranteedCoverage",),
-        "ranking.operating_points": ("OperatingPoint",),
-        "written": ("to_model_index",),
-    }
 
     def __getattr__(name: str) -> Any:
         """A public name, or a module: imported now, so that a command can be stopped quietly before NumPy is there."""
@@ -60,13 +47,6 @@ else:
             if hasattr(public, name):
                 globals()[name] = value = getattr(public, name)
                 return value
-            for module, names in _MOVED.items():
-                if name in names:
-                    import warnings
-
-                    place = f"{__name__}.{module}"
-                    warnings.warn(f"{__name__}.{name} is now {place}.{name}", DeprecationWarning, stacklevel=2)
-                    return getattr(import_module(place), name)
             try:
                 return import_module(f".{name}", __name__)
             except ModuleNotFoundError as error:

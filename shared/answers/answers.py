@@ -84,16 +84,16 @@ def answers_of(
         photographs=photographs,
         points=points,
     )
-    return answers_from(subject, done, reading, chosen, source)
+    return answers_from(subject, done, chosen, source)
 
 
 def answers_from(
-    subject: Subject, done: Computation, reading: Reading, chosen: Mapping[str, Any], source: Source | None = None
+    subject: Subject, done: Computation, chosen: Mapping[str, Any], source: Source | None = None
 ) -> dict[str, Answer]:
     """The answer of each model of a computation; see `answers_of`."""
     name, level = subject.name, done.level
     settled, why_less = subject.settle(done.models)
-    notes = [*reading.notes, *filter(None, [why_less, done.why])]
+    notes = [*done.reading.notes, *filter(None, [why_less, done.why])]
     summaries = {model: one.summary for model, one in settled.items()}
     first = next(iter(settled.values()))
     leading = leading_keys(subject, first.summary)

@@ -51,8 +51,10 @@ class Computation:
     rows: by model, the results of each group; drawn: their replicates; clusters: of each part, that were drawn
     shown: by model, what is shown of each group, where groups are not pooled
     comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
-    metrics: by model, the metric with the batches of the last category
+    metrics: by model, the metric with the batches of the last category; reading: what was computed
     """
+
+    reading: Reading
 
     models: dict[str, Computed] = field(default_factory=dict)
     level: float | None = None
@@ -119,7 +121,7 @@ def compute_models(
     Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
     and IntervalsError for intervals, that cost too much.
     """
-    done, several = Computation(noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
+    done, several = Computation(reading, noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
     chosen = options["confidence_level"]
     may_draw, automatic = chosen is not None or intervals is not False, chosen is None and intervals is None
     drawn: Drawn = {}
@@ -150,7 +152,12 @@ def compute_models(
             if done.level is not None and automatic and not _are_enough(parts):
                 done.level, done.why = None, f"No intervals: there are fewer than {FEWEST} samples of a kind."
             if done.level is not None:
-                _draw(done, parts, own, drawn)
+                try:
+                    _draw(done, parts, own, drawn)
+                except ValueError as error:  # of a resample that lacks what a result needs
+                    if not automatic:
+                        raise
+                    done.level, done.why = None, f"No intervals: {error}"
             if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
                 _show(done, category, here, parts, shown)
             done.models |= here

@@ -18,8 +18,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
 from ..metric.numbers import percent_text
-from ..metric.results import Summary
-from ..reading.boxes.dataset import Detections, with_names_in_tables
+from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
 from ..reading.reasons import some
@@ -41,38 +40,6 @@ _PARTS = (  # of bars: the fate of an object, in words, and its role
 )
 _SIDES = ("unknown", "known")
 CALLED = ("its class", "a wrong known class", "unknown", "badly placed", "missed")
-
-
-def computed_of(
-    detections: Mapping[str, Detections], options: Mapping[str, Any], results: Mapping[str, Any] = {}
-) -> Computed:
-    """The computation of the first of some detectors on one data set, beside the others.
-
-    Parameters: detections by name; options of the metric, which include unknown_class_id; results of the first
-    detector, if they are to be shown. Raises ValueError as the metric does.
-    """
-    options, dataset = {**OpenSetDetection.options, **options}, next(iter(detections.values())).dataset
-    reading = BoxReading(
-        SUBJECT.name,
-        {},
-        images=dataset.names,
-        classes=dataset.classes,
-        sizes=dataset.sizes,
-        detections=dict(detections),
-    )
-    models = [
-        Computed(
-            name,
-            {},
-            OpenSetDetection(**options).reduce(one.predictions, dataset.references),
-            options,
-            Summary({} if place else {**results}),
-            reading,
-            place=place,
-        )
-        for place, (name, one) in enumerate(detections.items())
-    ]
-    return replace(models[0], rivals={one.model: one for one in models[1:]})
 
 
 def figures(computed: Computed) -> list[Figure]:
@@ -413,7 +380,7 @@ def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
 SUBJECT = Subject(
     metric=OpenSetDetection,
     question="Are known objects found, and unknown objects called unknown?",
-    leading=("U-Recall", "mAP", "WI", "A-OSE", r"Recall\(Known\)", r"Precision\(Known\)"),
+    leading=("U-Recall", "U-AP", "mAP", "WI", "A-OSE", r"Recall\(Known\)", r"Precision\(Known\)"),
     example=Example(
         "Pasted digits, 6 to 9 unknown",
         ("predictions.zip", "references.zip"),

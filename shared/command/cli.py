@@ -8,8 +8,6 @@ and exit code 2. Built on click, which has no dependencies.
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 import warnings
 
@@ -19,9 +17,6 @@ from .interrupts import quiet_ctrl_c
 def main() -> None:
     """Run the command openworld-metrics, and exit; see the module's docstring."""
     try:
-        _open_standard_streams()
-        if os.environ.get("TERM") == "dumb":
-            sys.stderr = _NoTerminal(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
         with warnings.catch_warnings():
             if not sys.warnoptions:
                 warnings.simplefilter("ignore")  # of libraries, since an error is to be one line
@@ -29,14 +24,6 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     sys.exit(status)
-
-
-class _NoTerminal(io.TextIOWrapper):
-    """A stream that claims not to be a terminal, so that no progress bar is drawn."""
-
-    def isatty(self) -> bool:
-        """False."""
-        return False
 
 
 def _run() -> int:
@@ -57,14 +44,3 @@ def _run() -> int:
     except Exception as error:
         complain(explain(error))
         return 2
-
-
-def _open_standard_streams() -> None:
-    """Open os.devnull for closed streams, since otherwise a file opened later would take their place."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:  # no errors and no progress bar are shown
-        sys.stderr = os.fdopen(2, "w", closefd=False)

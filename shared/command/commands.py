@@ -21,7 +21,6 @@ COMMANDS = MappingProxyType(
         "list": ("describe", "list_metrics"),
         "ood": ("ood", "ood"),
         "serve": ("serve", "serve"),
-        "submission": ("submission", "submission"),
         "table": ("table", "table"),
         "threshold": ("threshold", "threshold"),
     }

@@ -18,7 +18,6 @@ from ..faces.plot import draw_answer
 from ..faces.terminal import has_colour, results_text, width
 from ..loading import metric_class
 from ..metric.states import COUNTS
-from ..reading.reading import Reading
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
@@ -137,7 +136,7 @@ def compute(
         shown, count = done.models[model].summary, len(done.metrics[model])
         kept = {SAMPLES: samples_of(done.metrics[model], wanted)} if save_samples else {}
         note = note_of(done, settings)
-        answer = _answer(subject, done, reading, settings) if is_drawn else None
+        answer = _answer(subject, done, settings) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
     summary = shown if metric.confidence_level is not None else without_intervals(shown)
@@ -163,11 +162,11 @@ def _example(name: str) -> str:
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
 
 
-def _answer(subject: Subject, done: Computation, reading: Reading, options: Mapping[str, Any]) -> Answer:
+def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> Answer:
     """The answer of the only model, without a table of its samples."""
     ((model, one),) = done.models.items()
     results = {key: result for key, result in one.summary.results.items() if key != "per_sample"}
     bare = replace(done, models={model: replace(one, summary=one.summary._replace(results=results))})
-    answer = unnamed(answers_from(subject, bare, reading, options)[model])
+    answer = unnamed(answers_from(subject, bare, options)[model])
     said = [] if done.level is None else [f"{note_of(done, options)}."]
     return replace(answer, notes=[*answer.notes, *said])

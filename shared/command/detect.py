@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -19,32 +19,34 @@ from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
 from ..metric.numbers import DIGITS
+from ..metric.results import Summary
+from ..reading.boxes.classes import class_options, says_unknown
 from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
 from ..reading.boxes.doubts import doubts_of
-from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, texts_read
+from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, reading_of, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.reading import Census
 from ..reading.reasons import some
 from ..reading.sides import means_unknown
-from ..suites.detection import (
-    DEFAULT_CONF,
-    Summarise,
-    class_options,
-    compare_detections,
-    evaluate_detections,
-    limit_note,
-    says_unknown,
-)
+from ..suites.detection import DEFAULT_CONF, compute_detections, detection_results, limit_note
 from ..written.files import check_file, check_folder, nearest_folder
 from ..written.results import KINDS, as_json, census_record
 from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
 from .fitted import Threshold
-from .intervals import LEVEL, QuickIntervals, model_names
+from .intervals import LEVEL, model_names, note_of, without_intervals
 from .messages import on_terminal, show, warn
 from .options import MetricCommand, read_options
 
-# the detections of one detector or of two, known classes, results of the first, options
-Run = tuple[list[Detections], list[int], Any, dict[str, Any]]
+
+class Run(NamedTuple):
+    """The detections of one detector or of two, known classes, options, and a function that says what was guessed."""
+
+    both: list[Detections]
+    known: list[int]
+    options: dict[str, Any]
+    say: Callable[[], object]
+
+
 _IOU_OF_A_MODEL = (
     "--iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
     " boxes are matched at --iou-threshold"
@@ -123,9 +125,25 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         check_folder(nearest_folder(report))
         if report.is_dir():
             check_file(report / "index.html")
-    quick = QuickIntervals()
-    both, known, results, options = run(arguments, references, quick)
-    detections, other = both[0], both[1] if len(both) > 1 else None
+    both, known, options, say = run(arguments, references)
+    detections, *others = both
+    places = [arguments["model"] or _place_text(arguments["predictions"])]
+    places += [_place_text(arguments["compare"])] if arguments["compare"] else []
+    names = [*model_names(*places)] if len(places) > 1 else places
+    detectors = compute_detections(
+        reading_of(dict(zip(names, both))),
+        {**options, "known_classes": known},
+        intervals=True if others else None if on_terminal() or report is not None else False,
+        progress=True,
+    )
+    limits = {name: arguments[name] for name in ("standard", "max_detections")}
+    chosen = {**options, "known_classes": known}
+    with_level = options.get("confidence_level") is not None
+    results, *rest = (
+        detection_results(summary if with_level else without_intervals(summary), one, chosen, **limits)
+        for summary, one in zip(detectors.values(), both)
+    )
+    say()
     census = Census.of([detections.dataset.census, *(one.census for one in both)])
     if text := census.text():
         warn(f"left out: {text}")
@@ -134,46 +152,43 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         _warn_of_boxes(each, known, options)
     for note in no_objects_notes(*objects_of(detections.dataset), known, detections.dataset.classes):
         warn(note)
-    if other is not None:
-        limits = {name: arguments[name] for name in ("standard", "max_detections")}
-        results["other"] = evaluate_detections(other, known, progress=True, **limits, **options)
-        results["comparison"] = compare_detections(detections, other, known, **options)
+    if others:
+        results |= {"other": rest[0], "comparison": detectors.compared()}
     if arguments["standard"] and arguments["max_detections"] is None:
         for own, each in zip([results, results.get("other", {})], both):
             if note := limit_note(own, each, known, **options):
                 warn(note)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
-    places = [arguments["model"] or _place_text(arguments["predictions"])]
-    places += [_place_text(arguments["compare"])] if arguments["compare"] else []
-    names = [*model_names(*places)] if len(places) > 1 else places
     if report is not None:
-        drawn = partial(write_report, detections, results, report, known, other=other, names=names)
-        writes.append(partial(drawn, data=_place_text(references), progress=True, **options))
-    level = options.get("confidence_level") or LEVEL
-    text = _text(results, names, level, quick, arguments["percent"]) if form == "text" else as_json(results)
+        drawn = partial(write_report, detections, results, report, known, other=others[0] if others else None)
+        shown: dict[str, Any] = {"names": names, "detectors": detectors, "data": _place_text(references)}
+        writes.append(partial(drawn, **shown, progress=True, **options))
+    if form == "text":
+        own, note = next(iter(detectors.values())), note_of(detectors.done, detectors.settings)
+        text = _text(results, names, options.get("confidence_level") or LEVEL, own, note, arguments["percent"])
+    else:
+        text = as_json(results)
     deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
 
-def _text(results: Mapping[str, Any], names: Sequence[str], level: float, quick: QuickIntervals, percent: bool) -> str:
+def _text(
+    results: Mapping[str, Any], names: Sequence[str], level: float, own: Summary, note: str, percent: bool
+) -> str:
     """The results of one detector, or of two, with a row for each metric and the better detector below.
 
-    A single detector has intervals if they are quick; with two, those of the differences say more.
+    A single detector has the intervals of its own summary, if any, and a note on them; with two, those of the
+    differences say more.
     """
     alone = {name: value for name, value in results.items() if name != "comparison"}
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     if "comparison" in results:
         table = comparison_text(results["comparison"], (names[0], names[1]), kinds=results[KINDS], level=level, **shown)
         return joined(summary(alone, digits=DIGITS, **shown), table)
-    openset = results["openset_metrics"]
-    rates = {
-        key: value
-        for key, value in (quick.results or {}).items()
-        if not isinstance(value, Mapping) and key.removesuffix("_low").removesuffix("_high") in openset
-    }
-    alone["openset_metrics"] = {**openset, **rates}
-    return joined(summary(alone, digits=DIGITS, **shown), noted(quick.note, width=width(), colour=has_colour()))
+    rates = {key: value for key, value in own.as_dict().items() if not isinstance(value, Mapping)}
+    alone["openset_metrics"] = {**results["openset_metrics"], **rates}
+    return joined(summary(alone, digits=DIGITS, **shown), noted(note, width=width(), colour=has_colour()))
 
 
 def _warn_of_boxes(detections: Detections, known: list[int], options: Mapping[str, Any]) -> None:
@@ -248,8 +263,8 @@ def _files_read(arguments: Mapping[str, Any], references: Sequence[str]) -> Iter
         yield from texts_read(place, arguments["split"] or "val")
 
 
-def from_files(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
-    """Read the detections of one detector, or of two, from the files in the arguments, and compute their results."""
+def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
+    """Read the detections of one detector, or of two, from the files in the arguments."""
     names = _words(arguments["names"])
     reading = read_boxes(
         {name: arguments[name] for name in ("predictions", "compare") if arguments[name]},
@@ -272,36 +287,33 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str], summaris
     known = options.pop("known_classes")
     if any(says_unknown(one, options) for one in both):  # the other detector, too, is asked for unknown objects
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
-    results = evaluate_detections(both[0], known, **_shown(arguments, summarise), **options)
-    _warn_of_names(arguments, both, options)
-    if arguments["unknown_id"] is None and not names and own not in (None, -1, *classes):
-        warn(f"class {own}, which is predicted and is no category, is taken for unknown; --unknown-id N sets another")
-    for note in doubts_of(dict(zip(reading.detections, both))):
-        warn(note)
-    if both[0].dataset.relative:
-        warn(RELATIVE)
-    if arguments["iou"] is not None:
-        warn(_IOU_OF_A_MODEL)
-    return both, known, results, options
+
+    def say() -> None:
+        _warn_of_names(arguments, both, options)
+        if arguments["unknown_id"] is None and not names and own not in (None, -1, *classes):
+            text = f"class {own}, which is predicted and is no category, is taken for unknown"
+            warn(f"{text}; --unknown-id N sets another")
+        for note in doubts_of(dict(zip(reading.detections, both))):
+            warn(note)
+        if both[0].dataset.relative:
+            warn(RELATIVE)
+        if arguments["iou"] is not None:
+            warn(_IOU_OF_A_MODEL)
+
+    return Run(both, known, options, say)
 
 
-def from_model(arguments: Mapping[str, Any], references: Sequence[str], summarise: Summarise) -> Run:
-    """Run a model on the data set, and compute the results of its detections."""
+def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
+    """Run a model on the data set."""
     (data,) = references
     classes = class_names(read_yaml(Path(data)), Path(data))
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], data, known, conf=arguments["conf"], iou=iou, **options)
-    results = validator.validate(arguments["split"] or "val", **_shown(arguments, summarise))
-    detections = [one for one in [validator.detections] if one is not None]
-    _warn_of_names(arguments, detections, validator.options)
-    return detections, known, results, validator.options
-
-
-def _shown(arguments: Mapping[str, Any], summarise: Summarise) -> dict[str, Any]:
-    limits = {name: arguments[name] for name in ("standard", "max_detections")}
-    return {**limits, "progress": True, "summarise": summarise}
+    detections, known = validator.detect(arguments["split"] or "val", progress=True)
+    say = partial(_warn_of_names, arguments, [detections], validator.options)
+    return Run([detections], known, validator.options, say)
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

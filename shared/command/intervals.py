@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..answers.computing import Computation
-from ..metric.bootstrap import FEWEST, are_enough
-from ..metric.metric import Metric
 from ..metric.results import Rate, Summary
-from .messages import on_terminal
 from .options import INTERVALS
 
 LEVEL = 0.95
@@ -23,48 +19,6 @@ def note_of(done: Computation, options: Mapping[str, Any]) -> str:
         return done.why
     drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
     return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples{drawn}"
-
-
-def with_quick_intervals(
-    metric: Metric, summarise: Callable[[Metric], Summary], *, reported: bool = False
-) -> tuple[Summary, str]:
-    """The summary of a metric, with intervals if these take less than a second, and a note on them.
-
-    Intervals that the user requested are always computed. Automatic ones are added only on a terminal, or if results
-    are `reported`, and left out if samples are too few (see `are_enough`) or a resample lacks what a result needs.
-    """
-    if metric.confidence_level is None and (reported or on_terminal()) and _is_quick(metric):
-        with suppress(ValueError):  # after which the batches are still there
-            if not all(are_enough(part.prepared) for part in metric.prepared_parts()):
-                return summarise(metric), f"no intervals, with fewer than {FEWEST} samples of a kind"
-            metric.confidence_level = LEVEL
-            return summarise(metric), _note(metric)
-        metric.confidence_level = None
-    return summarise(metric), _note(metric)
-
-
-def _note(metric: Metric) -> str:
-    if metric.confidence_level is None:
-        return ""
-    return f"{100 * metric.confidence_level:.12g} % intervals: {metric.n_resamples:,} resamples"
-
-
-class QuickIntervals:
-    """A summary of a metric for results, which also keeps one for people, with intervals if they are quick.
-
-    results: those for people, None before the summary; note, on their intervals
-    """
-
-    def __init__(self) -> None:
-        self.results: dict[str, Any] | None = None
-        self.note = ""
-
-    def __call__(self, metric: Metric) -> Summary:
-        """Summarise a metric, with intervals only if they were requested."""
-        requested = metric.confidence_level is not None
-        summary, self.note = with_quick_intervals(metric, type(metric).summary)
-        self.results = summary.as_dict()
-        return summary if requested else without_intervals(summary)
 
 
 def without_intervals(summary: Summary) -> Summary:
@@ -80,14 +34,6 @@ def without_intervals(summary: Summary) -> Summary:
     rows = groups and {name: bare(row) for name, row in groups.items()}
     options = {name: value for name, value in summary.options.items() if name not in INTERVALS}
     return summary._replace(results=bare(summary.results), groups=rows, options=options)
-
-
-def _is_quick(metric: Metric) -> bool:
-    """Whether the resamples of a metric take about a second or less, estimated from the size of its state."""
-    return (
-        metric.n_resamples * sum(array.nbytes for state in metric.states() for array in state.values())
-        <= metric.bytes_per_second
-    )
 
 
 def model_names(first: str, second: str) -> tuple[str, str]:

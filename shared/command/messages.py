@@ -125,7 +125,7 @@ _lines: list[tuple[threading.Event, threading.Thread]] = []
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
     """Show a line with the time that has passed while the body runs, where standard error can rewrite a line."""
-    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    if sys.stderr is not None and sys.stderr.isatty():
         ended = threading.Event()
         _lines.append((ended, threading.Thread(target=_rewrite, args=(words, ended), daemon=True)))
         _lines[-1][1].start()

@@ -10,18 +10,17 @@ import click
 
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
-from ..metric.results import Summary
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, file_of, read_scores, score_files, split_place
 from ..reading.rows.roles import check_sets
 from ..suites.leaderboard import samples_of
-from ..suites.ood import SUITE_METRICS, ood_summary
+from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
 from ..written.results import SAMPLES, as_json, census_record
 from .files import check_json_and_picture, deliver, form_of, printing, saving
 from .fitted import Threshold
-from .intervals import with_quick_intervals, without_intervals
+from .intervals import note_of, without_intervals
 from .messages import on_terminal, say_scores, warn, warn_of_idle_options
 from .options import INTERVALS, MetricCommand, read_options
 
@@ -85,32 +84,23 @@ def ood(
     read = (known, *full_spectrum, *places.values())
     check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
-    metric, kept = OODBench(**options), {}
-    notes: dict[str, None] = {}
-    metric.keeps_samples = save_samples
+    metric = OODBench(**options)
     warn_of_idle_options(metric, shows_intervals=on_terminal())
-
-    def summarise(metric: OODBench) -> Summary:
-        nonlocal kept
-        kept = {SAMPLES: samples_of(metric, options)} if save_samples else {}
-        if not for_reading:
-            return metric.summary()
-        summary, note = with_quick_intervals(metric, OODBench.summary)
-        notes[note] = None
-        return summary
-
     of_known = (known, *full_spectrum)
     sides = {place: read_scores(place, flip=flip, is_unknown=place not in of_known) for place in dict.fromkeys(read)}
     check_sets(*({place: sides[place].scores for place in own} for own in (of_known, places.values())))
     say_scores(sides)
     unknown_sides = {name: sides[place] for name, place in places.items()}
-    shown = ood_summary(sides[known], unknown_sides, [sides[place] for place in full_spectrum], metric, summarise)
+    reading = sets_of(sides[known], unknown_sides, [sides[place] for place in full_spectrum])
+    settings = metric.loaded_options
+    done = compute_sets(reading, settings, intervals=None if for_reading else False, keeps_samples=save_samples)
+    shown = with_accuracy(done, reading)
+    kept = {SAMPLES: samples_of(done.metrics[""], options)} if save_samples else {}
     summary = without_intervals(shown) if metric.confidence_level is None else shown
     results = summary.as_dict()
-    note = "; ".join(filter(None, notes))
     if for_reading:
         drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
-        text = results_text("ood", f"known: {known}", shown, note, **drawn)
+        text = results_text("ood", f"known: {known}", shown, note_of(done, settings), **drawn)
     else:
         text = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
     deliver(text, *saving(save, {**results, **summary.record(), **census_record(census), **kept}))

@@ -15,12 +15,13 @@ from .matching import coco_outcomes
 from .openset_detection import OpenSetDetection
 from .outcomes import Outcome, select_boxes
 
+COCO_LIMIT = 100  # predictions of an image and class
 STANDARD = ("mAP50", "mAP50-95", "precision", "recall")
 _STEPS = 100  # of recall
 _ROUNDING = 2.0**-51  # above the error of the difference of two sums of shares, relative to the square of their number
 
 
-def standard_metrics(
+def coco_averages(
     predictions: Any,
     references: Any,
     known_classes: Sequence[int],
@@ -39,9 +40,10 @@ def standard_metrics(
     conf_threshold, predictions with a lower confidence are left out; max_detections, the number of the most confident
     predictions of each image and class that count, 100 in COCO; None for all.
 
-    Returns means over the known classes that have objects, in [0, 1], higher is better, 0.0 if no class has any: mAP50,
-    the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over IoUs of 0.5, 0.55, … 0.95;
-    precision and recall at an IoU of 0.5 and the confidence with the highest mean F1.
+    Returns means over the known classes that have objects, in [0, 1], higher is better; nothing if no class has any,
+    where COCO's code returns −1: mAP50, the average precision at 101 recalls and an IoU of 0.5; mAP50-95, averaged over
+    IoUs of 0.5, 0.55, … 0.95; precision and recall at an IoU of 0.5 and the confidence with the highest mean F1, 0.0 of
+    a class without predictions.
 
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.
@@ -54,6 +56,8 @@ def standard_metrics(
     metric = OpenSetDetection(known_classes=known, unknown_class_id=unknown_id, conf_threshold=conf_threshold)
     boxes = select_boxes(metric.reduce(predictions, references), metric)
     rows = [row for row, label in enumerate(boxes.classes) if label in known]
+    if not np.isin(boxes.object_rows[~boxes.ignored], rows).any():
+        return {}
     nothing, average_precision = np.zeros(0, np.int64), partial(interpolated_average_precision, steps=_STEPS)
     at_ious = [
         RankedClasses.of(outcomes, nothing, average_precision).where(boxes.counts)

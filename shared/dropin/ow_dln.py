@@ -13,12 +13,13 @@ import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, to_numpy
 from ..arrays.checks import as_int, as_real, as_scores
+from ..detection.coco import STANDARD
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.protocols import RATES
 from ..faces.summaries import summary
 from ..integrations import ultralytics
 from ..reading.boxes.dataset import class_ids
-from ..suites.detection import DEFAULT_CONF, STANDARD, Results
+from ..suites.detection import DEFAULT_CONF, Results
 
 _OF_NOTHING = dict.fromkeys(RATES, 0.0)
 

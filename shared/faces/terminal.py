@@ -41,9 +41,9 @@ class Painted(str):
 
 
 def has_colour() -> bool:
-    """Whether results are printed in colour: on a terminal, unless NO_COLOR is set or it is a dumb one."""
+    """Whether results are printed in colour: on a terminal, unless NO_COLOR is set."""
     there = sys.stdout is not None and sys.stdout.isatty()
-    return there and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return there and not os.environ.get("NO_COLOR")
 
 
 def width() -> int:

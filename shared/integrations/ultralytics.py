@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..detection.openset_detection import OpenSetDetection
 from ..extras import extra
 from ..faces.summaries import save_results
+from ..reading.boxes.classes import class_options
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
 from ..reading.boxes.reading import read_references
 from ..reading.progress import progress_bar
-from ..suites.detection import DEFAULT_CONF, Results, Summarise, class_options, evaluate_detections
+from ..suites.detection import DEFAULT_CONF, Results, evaluate_detections
 
 
 class OpenSetValidator:
@@ -63,15 +63,24 @@ class OpenSetValidator:
         standard: bool = True,
         max_detections: int | None = None,
         progress: bool = False,
-        summarise: Summarise = OpenSetDetection.summary,
     ) -> Results:
         """Run the model on the images of a split, and compute the metrics.
 
-        Parameters: split of the data set: train, val or test; progress, whether to show a bar on a terminal; standard,
-        max_detections and summarise, as of `evaluate_detections`.
-        Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises ImportError if the model is
-        a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
-        metrics do.
+        Parameters: split of the data set: train, val or test; progress, whether to show a bar on a terminal; standard
+        and max_detections, as of `evaluate_detections`.
+        Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises as `detect` does, and
+        ValueError and TypeError as the metrics do.
+        """
+        detections, known = self.detect(split, progress=progress)
+        shown: dict[str, Any] = {"standard": standard, "max_detections": max_detections}
+        return evaluate_detections(detections, known, **shown, **self.options)
+
+    def detect(self, split: str = "val", *, progress: bool = False) -> tuple[Detections, list[int]]:
+        """Run the model on the images of a split.
+
+        Returns its detections, and the ids of the known classes; `options` are then those of the metric. Raises
+        ImportError if the model is a path and ultralytics is not installed, ValueError and TypeError as the reader of
+        the data set does.
         """
         dataset = read_references(self.data, split=split)
         known = class_ids(self.known_classes, dataset.classes)
@@ -79,8 +88,7 @@ class OpenSetValidator:
         self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
         options = class_options({**self.options, "known_classes": known}, self.detections)
         self.options = {name: value for name, value in options.items() if name != "known_classes"}
-        shown: dict[str, Any] = {"standard": standard, "max_detections": max_detections, "summarise": summarise}
-        return evaluate_detections(self.detections, known, **shown, **self.options)
+        return self.detections, known
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
         """Write results to a file, .json or .txt. Raises ValueError for another suffix."""

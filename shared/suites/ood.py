@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..answers.computing import Computation, compute_models
+from ..answers.subject import subject_of
 from ..arrays.arrays import Array, on_one_device, to_numpy
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
-from ..metric.groups import prefixes
+from ..metric.groups import GROUPS, prefixes
 from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
+from ..reading.reading import Reading
 from ..reading.rows.inputs import Scores
 from ..reading.rows.roles import check_sets
 
@@ -47,37 +51,55 @@ def evaluate_ood(
     >>> results["groups"]["group"], results["groups"]["auroc"]
     (['far', 'near', 'near/a', 'near/b'], [1.0, 0.9166666666666667, 0.8333333333333334, 1.0])
     """
-    return ood_summary(
-        known, unknown, full_spectrum, OODBench(metrics=metrics, threshold=threshold, **intervals)
-    ).as_dict()
+    metric = OODBench(metrics=metrics, threshold=threshold, **intervals)
+    reading = sets_of(known, unknown, full_spectrum)
+    return with_accuracy(compute_sets(reading, metric.loaded_options, intervals=False), reading).as_dict()
 
 
-def ood_summary(
-    known: Any,
-    unknown: Mapping[str, Any],
-    full_spectrum: Sequence[Any],
-    metric: OODBench,
-    summarise: Callable[[OODBench], Summary] = OODBench.summary,
-) -> Summary:
-    """The `Summary` of `evaluate_ood`, for a metric with its options.
+@dataclass
+class Sets(Reading):
+    """Scores of known samples, and of OOD sets by group.
 
-    `summarise` computes the metric's summary after all samples have been added.
+    sides: scores, labels and a group of each, None for samples that belong to every group
+    accuracy: of the known samples; None if a set has no classes
     """
+
+    sides: Sequence[tuple[Array, int, str | None]] = ()
+    accuracy: float | None = None
+
+    def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The scores of each set, on their own device."""
+        for scores, label, group in self.sides:
+            yield 0, _columns(scores, label, group)
+
+
+def sets_of(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any] = ()) -> Sets:
+    """A reading of OOD sets beside known samples; see `evaluate_ood`."""
     names = _check_names(unknown)
-    sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
-    parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
-    accuracy = _accuracy(sides)
+    inside = [_as_scores(known), *map(_as_scores, full_spectrum)]
+    parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(inside)]
+    accuracy = _accuracy(inside)
+    sides: list[tuple[Array, int, str | None]] = [(part, 0, None) for part in parts]
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
     shifted = {f"full_spectrum[{i}]": to_numpy(scores) for i, scores in enumerate(parts[1:])}
     check_sets({"known": to_numpy(parts[0]), **shifted}, {name: to_numpy(scores) for name, scores in outside.items()})
-    for scores in parts:
-        metric.add_batch(**_columns(scores, 0, None))
-    for name, scores in outside.items():
-        metric.add_batch(**_columns(scores, 1, name))
-    summary = summarise(metric)
-    if accuracy is None:
+    sides += [(scores, 1, name) for name, scores in outside.items()]
+    groups = [group for scores, _, group in sides for _ in range(len(scores))]
+    return Sets("ood_bench", {"": {GROUPS: groups}}, sides=sides, accuracy=accuracy)
+
+
+def compute_sets(reading: Sets, options: Mapping[str, Any], **how: Any) -> Computation:
+    """Compute ood_bench of OOD sets, as of `compute_models`."""
+    return compute_models(subject_of("ood_bench"), reading, options, bounded=False, **how)
+
+
+def with_accuracy(done: Computation, reading: Sets) -> Summary:
+    """The summary of OOD sets, with the accuracy of the known samples, if they have classes."""
+    (one,) = done.models.values()
+    summary = one.summary
+    if reading.accuracy is None:
         return summary
-    known_right = {"closed_set_accuracy": Rate(accuracy, True)}  # independent of the set, and so no mean
+    known_right = {"closed_set_accuracy": Rate(reading.accuracy, True)}  # independent of the set, and so no mean
     groups = {name: {**row, **known_right} for name, row in (summary.groups or {}).items()}
     return summary._replace(results={**summary.results, **known_right}, groups=groups)
 

@@ -1,6 +1,5 @@
-"""Writers of results and boxes to files, completely or not at all."""
+"""Writers of results to files, completely or not at all."""
 
-from .boxes import write_coco, write_coco_results, write_yolo, write_yolo_predictions
 from .hub import to_eval_results, to_model_index
 from .results import flat, read_results
 
@@ -9,8 +8,4 @@ __all__ = [
     "read_results",
     "to_eval_results",
     "to_model_index",
-    "write_coco",
-    "write_coco_results",
-    "write_yolo",
-    "write_yolo_predictions",
 ]

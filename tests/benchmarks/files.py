@@ -12,7 +12,8 @@ import numpy as np
 from PIL import Image
 from pycocotools.coco import COCO
 
-from openworld_metrics import reading, written
+from demo import writers
+from openworld_metrics import reading
 from openworld_metrics.reading import Dataset, Detections
 from tests.benchmarks.measure import Call, Peer, Work
 
@@ -58,10 +59,10 @@ def works() -> Iterator[Callable[[], Work]]:
     """Files in a temporary folder, and what reads them."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), made()
-        written.write_coco(data.dataset, folder / "instances.json")
-        written.write_coco_results(data, folder / "results.json")
-        written.write_yolo(data.dataset, folder / "labels")
-        written.write_yolo_predictions(data, folder / "found")
+        writers.write_coco(data.dataset, folder / "instances.json")
+        writers.write_coco_results(data, folder / "results.json")
+        writers.write_yolo(data.dataset, folder / "labels")
+        writers.write_yolo_predictions(data, folder / "found")
         (folder / "images").mkdir()
         Image.new("RGB", (WIDTH, HEIGHT)).save(picture := folder / "images" / "000000.jpg")
         for other in data.dataset.names[1:]:

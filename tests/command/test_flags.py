@@ -213,10 +213,6 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             "--save": f"{NO_FOLDER} --known p.npy --fpr 0.5",
         },
     ),
-    "submission": (
-        ["--maps", "maps", "--thresholds", "t.json", "--out", "out"],
-        {"--maps": NONE, "--thresholds": NONE, "--out": "maps", "--data": NONE},
-    ),
     "table": (
         ["r.json"],
         {
@@ -232,7 +228,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
     "list": ([], {}),
 }
 # flags that an error comes before: the others exclude them, or are wrong without their files
-ONLY_BESIDE = {"compute": ("--images",), "detect": ("--model", "--data"), "submission": ("--data",)}
+ONLY_BESIDE = {"compute": ("--images",), "detect": ("--model", "--data")}
 CASES = [(command, flag) for command, (_, flags) in WRONG.items() for flag in flags]
 
 

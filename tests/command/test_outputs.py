@@ -99,29 +99,6 @@ def test_results_are_saved_though_they_cannot_be_printed(place: str, tmp_path: P
     assert json.loads((tmp_path / "x.json").read_text()).items() >= RESULTS.items()
 
 
-def test_other_closed_streams(tmp_path: Path) -> None:
-    def without(*numbers: int) -> dict[str, Any]:
-        def close() -> None:
-            for number in numbers:
-                os.close(number)
-
-        # the others are pipes; these are closed before Python starts
-        names = {0: "stdin", 1: "stdout", 2: "stderr"}
-        return {**{names[number]: None for number in numbers}, "preexec_fn": close}
-
-    code, output, errors = command(*COMPUTE, folder=tmp_path, **without(0))
-    assert (code, json.loads(output), errors) == (0, RESULTS, "")
-    code, output, errors = command(*COMPUTE[:3], "-", *COMPUTE[4:], folder=tmp_path, **without(0))
-    assert (code, output) == (2, "")
-    assert errors == "openworld-metrics: -: expected an open standard input, got a closed one\n"
-    streamed = [part.replace("x.npy", "all.parquet") for part in COMPUTE]  # with a progress bar
-    code, output, _ = command(*streamed, folder=tmp_path, **without(2))
-    assert (code, json.loads(output)) == (0, RESULTS)
-    assert command("conpute", folder=tmp_path, **without(2))[0] == 2
-    assert command(*streamed, "--save", "x.json", folder=tmp_path, **without(0, 1, 2))[0] == 2
-    assert json.loads((tmp_path / "x.json").read_text()).items() >= RESULTS.items()
-
-
 def test_an_unwritable_hugging_face_home(tmp_path: Path) -> None:
     names = dict.fromkeys(("HF_HOME", "HF_MODULES_CACHE", "HF_METRICS_CACHE", "XDG_CACHE_HOME"), "/proc/nowhere")
     code, output, errors = command(*COMPUTE, folder=tmp_path, env={**os.environ, **names})
@@ -185,7 +162,7 @@ def test_memory_errors_are_called_so(of: str, run: Run, monkeypatch: pytest.Monk
     with monkeypatch.context() as patched:
         patched.setattr(readers, "read_npy", fails)
         assert run(*COMPUTE) == (2, "", f"openworld-metrics: x.npy: {said}\n")
-    monkeypatch.setattr(OODBench, "summary", fails)
+    monkeypatch.setattr(OODBench, "prepare", fails)
     assert run(*COMPUTE) == (2, "", f"openworld-metrics: {said}\n")
 
 
@@ -193,7 +170,7 @@ def test_a_defect_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     def fails(*_: object, **__: object) -> Any:
         raise RuntimeError("two\nlines \x1b[31m" + "x" * 600)
 
-    monkeypatch.setattr(OODBench, "summary", fails)
+    monkeypatch.setattr(OODBench, "prepare", fails)
     code, output, errors = run(*COMPUTE)
     assert (code, output, len(errors)) == (2, "", 501)
     assert errors.startswith("openworld-metrics: RuntimeError: two lines \\x1b[31mxxx")

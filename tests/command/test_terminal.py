@@ -14,12 +14,16 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OODBench, compare
+from openworld_metrics.answers.answers import answers_of
+from openworld_metrics.answers.computing import compute_models
+from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.command import intervals, messages
 from openworld_metrics.command.commands import cli
 from openworld_metrics.command.messages import end_waiting, show, waiting
 from openworld_metrics.command.options import WaitingCommand
 from openworld_metrics.faces.terminal import Painted, aligned, comparison_text, results_text, text_width
 from openworld_metrics.metric.results import Rate, Summary
+from openworld_metrics.reading.reading import Reading
 from tests.command.terminal import on_terminal
 from tests.waiting import until
 
@@ -42,7 +46,7 @@ def bare(text: str) -> str:
     return re.sub(r"\x1b\[[\d;]*[mK]|\r", "", text)
 
 
-@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", "xterm")])
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "xterm")])
 @pytest.mark.usefixtures("scores")
 def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -84,32 +88,30 @@ def test_intervals_that_take_no_time(scores: dict[str, np.ndarray], monkeypatch:
         assert intervals.without_intervals(found) == plain
 
 
-def test_too_few_samples_have_no_intervals_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intervals, "on_terminal", lambda: True)
+def test_too_few_samples_have_no_intervals_unasked() -> None:
     scores, labels = np.random.default_rng(0).random(40), np.repeat([1, 0], [10, 30])
+    subject = subject_of("ood_bench")
     for few, groups in ((0, None), (1, None), (0, ["a", "b"] * 20)):
-        columns = {"predictions": scores[few:], "references": labels[few:], "groups": groups}
-        metric, asked = OODBench(), OODBench(confidence_level=0.95)
-        for each in (metric, asked):
-            each.add_batch(**columns)
-        found, note = intervals.with_quick_intervals(metric, OODBench.summary)
-        enough = not few and groups is None
-        assert (found.results["auroc"].interval is not None) == enough
-        assert note == (
-            "95 % intervals: 1,000 resamples" if enough else "no intervals, with fewer than 10 samples of a kind"
-        )
-        found, note = intervals.with_quick_intervals(asked, OODBench.summary)
-        assert found.results["auroc"].interval is not None
-        assert note == "95 % intervals: 1,000 resamples"
+        columns = {"predictions": scores[few:], "references": labels[few:]} | ({"groups": groups} if groups else {})
+        for level in (None, 0.95):
+            options = {**OODBench.options, "confidence_level": level}
+            done = compute_models(subject, Reading("ood_bench", {"": columns}), options)
+            enough = level is not None or (not few and groups is None)
+            assert (done.models[""].summary.results["auroc"].interval is not None) == enough
+            words = "No intervals: there are fewer than 10 samples of a kind."
+            assert intervals.note_of(done, options) == ("95 % intervals: 1,000 resamples" if enough else words)
 
 
-def test_which_intervals_take_no_time() -> None:
-    rng = np.random.default_rng(0)
-    for size, resamples, quick in ((2000, 1000, True), (20_000, 1000, False), (20_000, 100, True)):
-        metric = OODBench(n_resamples=resamples)
-        metric.add_batch(predictions=rng.random(size), references=np.arange(size) % 2)
-        assert intervals._is_quick(metric) == quick
-        assert len(metric) == size
+def test_one_rule_says_which_intervals_come_by_themselves() -> None:
+    """The same on a terminal, in a report and on a page, whatever draws: by the work of the resamples."""
+    subject = subject_of("ood_bench")
+    for size, resamples, quick in ((2_000, 1_000, True), (2_000, 1_000_000, False), (20_000, 100, True)):
+        columns = {"predictions": np.random.default_rng(0).random(size), "references": np.arange(size) % 2}
+        options = {**OODBench.options, "n_resamples": resamples}
+        done = compute_models(subject, Reading("ood_bench", {"": columns}), options)
+        assert (done.level is not None) == quick
+        answer = answers_of("ood_bench", Reading("ood_bench", {"": columns}), options)[""]
+        assert answer.level == done.level
 
 
 @pytest.mark.usefixtures("scores")
@@ -211,9 +213,6 @@ def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         ended = stream.text
     assert re.fullmatch(r"(\r\x1b\[Kcompute: working, 0 s)+\r\x1b\[K", ended)
     assert stream.text == ended
-    monkeypatch.setenv("TERM", "dumb")
-    with waiting("compute: working"):
-        assert not messages._lines
 
 
 def test_every_command_that_may_take_long_has_a_line_of_progress() -> None:

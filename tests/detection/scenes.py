@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 from PIL import Image
 
+from demo.writers import write_coco, write_coco_results, write_yolo, write_yolo_predictions
 from openworld_metrics.reading import Dataset, Detections
-from openworld_metrics.written import write_coco, write_coco_results, write_yolo, write_yolo_predictions
 
 NAMES = {0: "cat", 1: "dog", 2: "cow", 3: "fox", 4: "owl"}
 KNOWN = [0, 1, 2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
@@ -348,12 +347,3 @@ def test_the_face_is_small_and_every_function_has_an_example() -> None:
 
 def _has_example(function: Any) -> bool:
     return function is om.Metric or ">>> " in (inspect.getdoc(function) or "")
-
-
-def test_a_public_name_of_the_last_version() -> None:
-    """It works, and the warning says where it is."""
-    for module, names in om._MOVED.items():
-        for name in names:
-            place = f"openworld_metrics.{module}"
-            with pytest.warns(DeprecationWarning, match=f"{name} is now {place}.{name}$"):
-                assert getattr(om, name) is getattr(importlib.import_module(place), name)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import yaml
 
-from openworld_metrics import reading, suites, written
+from demo import writers
+from openworld_metrics import reading, suites
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.dataset import class_key
 from tests.detection import scenes
@@ -80,7 +81,7 @@ def write_ids(made: Detections, folder: Path, rng: np.random.Generator) -> tuple
         for boxes in mixed.predictions
     ]
     places, options = scenes.write_as_coco(mixed, folder), {"unknown_class_id": scenes.UNKNOWN_ID}
-    written.write_yolo_predictions(made._replace(predictions=shifted), folder / "predictions")
+    writers.write_yolo_predictions(made._replace(predictions=shifted), folder / "predictions")
     names = {i + 20: name for i, name in CLASSES.items()}
     return {**places, "predictions": folder / "predictions", "classes": names}, options
 

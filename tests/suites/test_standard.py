@@ -14,10 +14,10 @@ from hypothesis import given
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
+from demo.writers import write_coco, write_coco_results
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.suites import standard_metrics
 from openworld_metrics.suites.detection import evaluate_detections, limit_note
-from openworld_metrics.written import write_coco, write_coco_results
 from tests.detection import scenes
 from tests.detection_references import Row, iou, one_to_one, ratio
 from tests.examples import many, seeds

@@ -13,7 +13,8 @@ import pytest
 import yaml
 from PIL import Image
 
-from openworld_metrics import OpenSetDetection, reading, suites, written
+from demo import writers
+from openworld_metrics import OpenSetDetection, reading, suites
 from openworld_metrics.faces import summaries
 from openworld_metrics.integrations.ultralytics import OpenSetValidator
 
@@ -81,9 +82,9 @@ def test_the_numbers_are_those_of_the_files_that_it_saves(
     assert min(values["TP_known"], values["TP_unknown"], values["FP_unknown"], values["FP_known"]) > 0
     assert list(results["standard_metrics"]) == ["mAP50", "mAP50-95", "precision", "recall"]
 
-    written.write_yolo_predictions(validator.detections, tmp_path / "yolo")
-    written.write_coco_results(validator.detections, tmp_path / "coco.json")
-    written.write_coco(validator.detections.dataset, tmp_path / "instances.json")
+    writers.write_yolo_predictions(validator.detections, tmp_path / "yolo")
+    writers.write_coco_results(validator.detections, tmp_path / "coco.json")
+    writers.write_coco(validator.detections.dataset, tmp_path / "instances.json")
     for places in ((tmp_path / "yolo", data), (tmp_path / "coco.json", tmp_path / "instances.json")):
         saved = reading.read_detections(*places, unknown_class_id=UNKNOWN_ID)
         assert suites.evaluate_detections(saved, KNOWN, **OPTIONS) == results

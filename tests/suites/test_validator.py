@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics import reading, suites, written
+from demo import writers
+from openworld_metrics import reading, suites
 from openworld_metrics.faces import summaries
 from openworld_metrics.integrations.ultralytics import OpenSetValidator
 from openworld_metrics.reading import Detections
@@ -46,7 +47,7 @@ def test_a_model_and_its_files_give_the_same(made: Detections, tmp_path: Path) -
     assert 0 < results["openset_metrics"]["U-Recall"] < 1
     assert results == suites.evaluate_detections(made, scenes.KNOWN, **OPTIONS)
     assert validator.detections is not None
-    written.write_yolo_predictions(validator.detections, tmp_path / "saved")
+    writers.write_yolo_predictions(validator.detections, tmp_path / "saved")
     saved = reading.read_detections(tmp_path / "saved", tmp_path / "data.yaml", unknown_class_id=scenes.UNKNOWN_ID)
     assert results == suites.evaluate_detections(saved, scenes.KNOWN, **OPTIONS)
 

@@ -19,7 +19,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from openworld_metrics import suites, written
+from demo import writers
+from openworld_metrics import suites
 from openworld_metrics.faces import summaries
 from openworld_metrics.faces.report import write_report
 from openworld_metrics.written.files import check_file, check_folder, nearest_folder, write_file, write_files
@@ -36,17 +37,17 @@ def two_files(folder: Path) -> list[Path]:
 
 
 def yolo(folder: Path) -> list[Path]:
-    written.write_yolo_predictions(scenes.scene(1, 3), folder / "labels")
+    writers.write_yolo_predictions(scenes.scene(1, 3), folder / "labels")
     return [folder / "labels" / f"000{i}.txt" for i in range(3)]
 
 
 def coco(folder: Path) -> list[Path]:
-    written.write_coco(scenes.scene(1, 3).dataset, folder / "coco.json")
+    writers.write_coco(scenes.scene(1, 3).dataset, folder / "coco.json")
     return [folder / "coco.json"]
 
 
 def coco_results(folder: Path) -> list[Path]:
-    written.write_coco_results(scenes.scene(1, 3), folder / "coco.json")
+    writers.write_coco_results(scenes.scene(1, 3), folder / "coco.json")
     return [folder / "coco.json"]
 
 

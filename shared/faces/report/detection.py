@@ -13,30 +13,26 @@ import numpy as np
 
 from ...answers import detection as answer
 from ...answers.answer import Answer, Number, Table
+from ...answers.answers import answers_from
 from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
-from ...answers.subject import Computed
+from ...answers.subject import Computed, subject_of
 from ...detection.closed_set import closed_set_note
 from ...detection.errors import KEYS_OF_TABLES, NEARBY
 from ...detection.no_objects import no_objects_notes
 from ...metric.results import Results
+from ...reading.boxes.classes import class_options, says_unknown
 from ...reading.boxes.dataset import Dataset, Detections, objects_of
+from ...reading.boxes.reading import reading_of
 from ...reading.progress import progress_bar
-from ...suites.detection import class_options, openset_summary, says_unknown
+from ...suites.detection import Detectors, compute_detections
 from ...written.files import write_file
-from ...written.results import KINDS
 from .. import html
-from ..terminal import differences_of
 from . import frame
 from .answer import capital, images_section, report_html
 from .frame import Section, Tile
 
 _CLOSED_SET = closed_set_note("--unknown-id", "--unknown-below")
-_LEADING = ("U-Recall", "U-AP", "mAP"), ("U-Recall", "WI", "A-OSE")
-# what intervals may take to come by themselves, about a second: images, or with average precisions predictions, where
-# a class takes as long as 900
-_SURE, _CLASS = 20_000, 900
-_HINT = "Intervals of so many boxes take a while: add them with --confidence-level 0.95."
-_TABLES = ("per_class", "per_image", "errors")
+_LEFT_OUT = f"{capital(closed_set_note('unknown_class_id', 'unknown_below'))}."
 _GAINS = (
     "A gain is the effect of correcting one kind alone; gains do not add up. Badly placed or misnamed boxes become"
     " right, other false positives are removed, and missed objects no longer count."
@@ -55,6 +51,7 @@ def write_report(
     data: str = "",
     images: int = 24,
     progress: bool = False,
+    detectors: Detectors | None = None,
     **options: Any,
 ) -> Path:
     """Write a report of one HTML file, which holds its pictures.
@@ -63,7 +60,8 @@ def write_report(
     folder: created if missing; known_classes, ids
     other: the other detector's detections; names of the detectors; data, a description of the data
     images: the largest number of images to draw, those with the most errors
-    progress: whether to show a bar on a terminal; options of the metric
+    progress: whether to show a bar on a terminal; detectors, of `compute_detections`, by default computed here
+    options of the metric
 
     Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
     badly placed, and OSError for a folder that cannot be created or written to, where an earlier report then stays.
@@ -72,8 +70,14 @@ def write_report(
     both = dict(zip(names, filter(None, (detections, other))))
     options = class_options({**options, "known_classes": list(known_classes)}, *both.values())
     says = says_unknown(detections, options)
-    plain = {key: value for key, value in results["openset_metrics"].items() if key not in ("per_class", "per_image")}
-    computed = answer.computed_of(both, options, plain)
+    if detectors is None:
+        detectors = compute_detections(reading_of(both), options, intervals=True if other is not None else None)
+    subject, plain = subject_of("openset_detection"), results["openset_metrics"]
+    models, _ = subject.settle(detectors.done.models)
+    first, *rivals = models.values()
+    own = {key: result for key, result in first.summary.results.items() if key not in ("per_class", "per_image")}
+    summary = first.summary._replace(results=own)
+    computed = replace(first, summary=summary, rivals={one.model: one for one in rivals})
     errors = errors_of(computed)
     if errors is None:
         raise ValueError(f"iou_threshold: expected at least {NEARBY}, got {options['iou_threshold']}")
@@ -93,10 +97,10 @@ def write_report(
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
     lines += [] if any(says_unknown(one, options) for one in both.values()) else [_CLOSED_SET]
     lines += no_objects_notes(*objects_of(dataset), options["known_classes"], dataset.classes)
-    shown = _answer(detections, results, [*both], options, computed.options["protocol"])
+    shown = _answer(detectors, results)
     page.parent.mkdir(parents=True, exist_ok=True)
-    own: dict[str, Any] = {"title": "Open-set detection", "command": "openworld-metrics detect", "lines": lines}
-    write_file(page, report_html(shown, sections=sections, folds=folds, **own))
+    titled: dict[str, Any] = {"title": "Open-set detection", "command": "openworld-metrics detect", "lines": lines}
+    write_file(page, report_html(shown, sections=sections, folds=folds, **titled))
     return page
 
 
@@ -111,57 +115,20 @@ def _lines(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str],
     ]
 
 
-def _answer(
-    detections: Detections, results: Results, names: Sequence[str], options: Mapping[str, Any], protocol: str
-) -> Answer:
-    """The numbers of the detectors, with intervals of the leading ones, and their comparison."""
-    openset, hint = results["openset_metrics"], ""
-    leading = [key for key in _LEADING["A-OSE(detections)" not in openset] if key in openset]
-    own = _plain(results)
-    if leading and f"{leading[0]}_low" not in openset:
-        hint = _HINT
-        if _is_small(detections, options):
-            hint = "Intervals are of 95 %, from 1,000 resamples of the images."
-            plain = {name: value for name, value in options.items() if name not in _TABLES}
-            plain |= {"confidence_level": 0.95, "conf_list": None, "recall_level": None, "recall_budgets": ()}
-            sure = openset_summary(detections, **plain).as_dict()
-            own |= {f"{key}_{end}": sure[f"{key}_{end}"] for key in leading for end in ("low", "high")}
-    several = [own, *([_plain(results["other"])] if "other" in results else [])]
-    rows, _ = differences_of(results.get("comparison", {}), [*names, ""], results.get(KINDS, {}))
-    return Answer(
-        metric="openset_detection",
-        question="",
-        data="",
-        model=names[0],
-        models=names,
-        leading=leading,
-        numbers={name: _numbers(each, results, protocol) for name, each in zip(names, several)},
-        results={},
-        differences=[replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in rows],
-        notes=[hint] if hint else [],
-        signature=str(results["signature"]),
-    )
-
-
-def _is_small(detections: Detections, options: Mapping[str, Any]) -> bool:
-    if options.get("protocol") != "owod":
-        return len(detections.predictions) <= _SURE
-    predictions = sum(len(boxes["labels"]) for boxes in detections.predictions)
-    return predictions + _CLASS * len(options["known_classes"]) <= _SURE
-
-
-def _plain(results: Results) -> dict[str, Any]:
-    parts = [results.get(part, {}) for part in ("openset_metrics", "standard_metrics")]
-    return {key: value for part in parts for key, value in part.items() if isinstance(value, (int, float))}
-
-
-def _numbers(own: Mapping[str, Any], results: Results, protocol: str) -> list[Number]:
-    kinds, ends = results.get(KINDS, {}), {f"{key}_{end}" for key in own for end in ("low", "high")}
-    words = {key: answer.words(key, {"protocol": protocol}) for key in own if key not in ends}
-    return [
-        Number(key, own[key], ends_of(own, key), kinds.get(key, {}).get("higher"), title=title, meaning=meaning)
-        for key, (title, meaning) in words.items()
-    ]
+def _answer(detectors: Detectors, results: Results) -> Answer:
+    """The answer of the first detector, with COCO's numbers of the known classes."""
+    subject, done = subject_of("openset_detection"), detectors.done
+    shown = answers_from(subject, done, detectors.settings)[next(iter(detectors))]
+    averages = [each.get("standard_metrics", {}) for each in (results, results.get("other", {}))]
+    numbers = {
+        name: [*own, *(Number(key, value, higher=True, share=True) for key, value in more.items())]
+        for (name, own), more in zip(shown.numbers.items(), averages)
+    }
+    number, level = detectors.settings["n_resamples"], done.level
+    said = [f"Intervals are of {100 * level:g} %, from {number:,} resamples of the images."] if level else []
+    rows = [replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in shown.differences]
+    notes = [note for note in shown.notes if note != _LEFT_OUT]  # which stands above, with the flags
+    return replace(shown, numbers=numbers, differences=rows, notes=[*notes, *said])
 
 
 def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:

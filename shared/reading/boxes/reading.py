@@ -46,6 +46,7 @@ from .yolo import (
 _OBJECTS = (".json", ".pt")
 _SUFFIXES = (*TXT, *XML, *YAML, *_OBJECTS, ".zip")
 NAMES = "names"
+_BATCH = 64  # images that are added together
 RELATIVE = (
     "No images say how large they are: boxes are compared in fractions of the image, and the images are those that have"
     " a file of labels or of predictions. Say where the images are (images=, --images) for pixels."
@@ -170,10 +171,39 @@ class BoxReading(Reading):
 
     detections: dict[str, Detections] = field(default_factory=dict)
 
+    def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Columns, some images at a time."""
+        number = max(map(len, columns.values()), default=0)
+        for start in range(0, number, _BATCH):
+            yield start, {name: column[start : start + _BATCH] for name, column in columns.items()}
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options that do not suit the boxes."""
         for one in self.detections.values():
             check_options(options, one.dataset)
+
+
+def reading_of(several: Mapping[str, Detections]) -> BoxReading:
+    """The reading of detectors by name, whose boxes are there, on one data set.
+
+    Raises ValueError where images or classes are not the same.
+    """
+    first, *others = several.values()
+    for other in others:
+        if first.dataset.names != other.dataset.names:
+            raise ValueError("first, second: expected detections on the same images, got others")
+        if first.dataset.classes != other.dataset.classes:
+            raise ValueError("first, second: expected classes of the same ids and names, got others")
+    dataset = first.dataset
+    return BoxReading(
+        "openset_detection",
+        {name: {"predictions": one.predictions, "references": one.dataset.references} for name, one in several.items()},
+        census=Census.of([dataset.census, *(one.census for one in several.values())]),
+        images=dataset.names,
+        classes=dataset.classes,
+        sizes=dataset.sizes,
+        detections=dict(several),
+    )
 
 
 @readable()

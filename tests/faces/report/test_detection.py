@@ -15,9 +15,10 @@ from PIL import Image as Pixels, ImageColor
 
 from openworld_metrics import reading, suites
 from openworld_metrics.answers.box_errors import BoxErrors, errors_of
-from openworld_metrics.answers.detection import computed_of
 from openworld_metrics.faces.report import write_report
 from openworld_metrics.reading import Dataset, Detections
+from openworld_metrics.reading.boxes.reading import reading_of
+from openworld_metrics.suites.detection import compute_detections
 from tests.detection import scenes
 
 FATES = {"called another known": "wrong class", "both": "badly placed and misnamed"}  # in words, if others
@@ -34,7 +35,8 @@ OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
 
 
 def errors_in(detections: Detections, **options: Any) -> BoxErrors:
-    errors = errors_of(computed_of({"": detections}, options))
+    (computed,) = compute_detections(reading_of({"": detections}), options, intervals=False).done.models.values()
+    errors = errors_of(computed)
     assert errors is not None
     return errors
 

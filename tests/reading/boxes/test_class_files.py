@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import reading, suites, written
+from demo import writers
+from openworld_metrics import reading, suites
 from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
 
@@ -168,7 +169,7 @@ def test_texts_of_images_are_not_texts_of_classes(tmp_path: Path) -> None:
     dataset = Dataset(
         ["cat", "x"], scenes.scene(0).dataset.references[:2], {1: "cat"}, [None] * 2, [(8, 8)] * 2, [0, 1]
     )
-    written.write_coco(dataset, tmp_path / "x.json")
+    writers.write_coco(dataset, tmp_path / "x.json")
     write(tmp_path, {"results/cat.txt": "1 0.5 0.5 1 1 0.5", "results/x.txt": ""})
     found = reading.read_detections(tmp_path / "results", tmp_path / "x.json", classes={1: "cat"})
     assert labels(found) == [[1], []]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from demo.writers import write_coco, write_coco_results
 from openworld_metrics.reading.boxes.doubts import doubts_of
 from openworld_metrics.reading.boxes.fields import LISTS, ROTATIONS
 from openworld_metrics.reading.boxes.reading import read_detections, read_references
 from openworld_metrics.reading.boxes.yolo_lines import read_texts
-from openworld_metrics.written import write_coco, write_coco_results
 from tests.detection import scenes
 from tests.examples import few, seeds
 from tests.reading.boxes.test_lines import Text, tables

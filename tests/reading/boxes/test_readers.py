@@ -13,7 +13,8 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics import reading, suites, written
+from demo import writers
+from openworld_metrics import reading, suites
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.places import find_images, image_size
 from tests.detection import scenes
@@ -76,7 +77,7 @@ def test_any_boxes_are_read_as_written(made: Detections) -> None:
         coco = reading.read_detections(**places)
         pages = [scenes.voc(*page) for page in zip(made.dataset.references, made.dataset.sizes)]
         texts = Path(folder, "texts")
-        written.write_yolo_predictions(made, texts)
+        writers.write_yolo_predictions(made, texts)
         for path in [*texts.glob("*.txt")]:
             if not path.read_text():
                 path.unlink()
@@ -232,7 +233,7 @@ def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
     shift = {label: label + 10 for label in scenes.NAMES}
     moved = [{**boxes, "labels": boxes["labels"] + 10} for boxes in made.dataset.references]
     classes = {shift[label]: name for label, name in scenes.NAMES.items()}
-    written.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
+    writers.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
     mixed = {"predictions": places["predictions"], "references": tmp_path / "coco.json"}
     with pytest.raises(ValueError, match=r"ids in YOLO predictions may mean other classes than in COCO references"):
         reading.read_detections(**mixed, unknown_class_id=scenes.UNKNOWN_ID)

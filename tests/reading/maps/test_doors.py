@@ -16,7 +16,7 @@ from PIL import Image
 from openworld_metrics import AnomalySuite
 from openworld_metrics.faces.page import worker
 from openworld_metrics.reading.limits import Limits, RefusedError
-from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_maps
+from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_all, read_maps
 from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
@@ -207,6 +207,7 @@ def of_python(inputs: list[Path]) -> Found:
 
 def of_page(inputs: list[Path]) -> Found:
     reading = read_page(METRIC, [[path] for path in inputs])
+    read_all(reading)  # as a look at the files does
     return reading.columns, [*reading.images], reading.census
 
 

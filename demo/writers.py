@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..reading.boxes.dataset import Boxes, Dataset, Detections, labels_of
-from ..reading.boxes.yolo import size_of
-from .files import write_file, write_files
+from openworld_metrics.reading.boxes.dataset import Boxes, Dataset, Detections, labels_of
+from openworld_metrics.reading.boxes.yolo import size_of
+from openworld_metrics.written.files import write_file, write_files
 
 
 def write_yolo(dataset: Dataset, folder: str | Path) -> None:
