@@ -16,7 +16,7 @@ from .arrays.checks import as_int, as_open_share, as_written, check_indices
 from .loading import metric_class
 from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
 from .metric.clusters import CLUSTERS
-from .metric.groups import GROUPS, rows_of_groups
+from .metric.groups import ALL, GROUPS, rows_of_groups
 from .metric.metric import Metric
 from .metric.results import ARITHMETIC, Draws, Key, Rate, Results, Summary, all_draws, rates_of
 from .metric.states import COUNTS
@@ -160,10 +160,11 @@ def compared(
         drawn |= values
         draws.append(clusters)
     differences, *models = ({key: each[:, i] for key, each in drawn.items()} for i in range(3))
-    summary, of_means = whole(first, differences, **means)
-    if groups_mean != ARITHMETIC and summary.groups is not None:
-        # only the arithmetic mean of differences is the difference of the means
+    of_models = groups_mean != ARITHMETIC and [*first] != [ALL]
+    summary, of_means = whole(first, {} if of_models else differences, **means)
+    if of_models:  # only the arithmetic mean of differences is the difference of the means
         firsts, seconds = (with_means(each, groups_mean) for each in models)
+        of_means = dict(differences.items())
         of_means |= {key: firsts[key] - seconds[key] for key in firsts if key not in drawn}
     return Comparison(summary, whole(second, {}, **means)[0], of_means, level, all_draws(draws))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,14 @@ from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench, StateOptions, is_inside, ood_sides, state_options
 from ..ranking.counts import Side
 from ..ranking.roc import precision_recall_curve
+from ..reading.reasons import some
 from .answer import Decisions, Figure, Worst
 from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
 from .decisions import binary_decisions, threshold_text
 from .subject import Computed, Example, Subject, in_words, once
 
 WORDS = ("OOD", "in-distribution")
+_ACCURACY = "accuracy_given_answered"
 
 
 def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
@@ -146,8 +149,14 @@ def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
 
 
 def _notes(computed: Computed) -> Sequence[str]:
-    step = computed.options["step"]
-    return () if step is None else [f"Numbers are approximate, from every {step}-th score (step); curves have all."]
+    step, summary = computed.options["step"], computed.summary
+    notes = [] if step is None else [f"Numbers are approximate, from every {step}-th score (step); curves have all."]
+    accuracy = summary.results.get(_ACCURACY)
+    if accuracy is not None and math.isnan(accuracy.value):
+        without = [name for name, row in (summary.groups or {}).items() if math.isnan(row[_ACCURACY].value)]
+        where = f" in {some(without)}" if without else ""
+        notes.append(f"No answer{where} scores at most the threshold, so there is no {_ACCURACY}.")
+    return notes
 
 
 def _data(computed: Computed) -> str:

@@ -33,6 +33,7 @@ from .results import (
     Results,
     Summary,
     all_draws,
+    check_mean,
     rates_of,
     summary_of_groups,
 )
@@ -180,6 +181,8 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        check_mean(groups_mean, key, lowest, " in a resample")
         for prefix in sorted(prefixes(own)):
             every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
         every[key] = _means([*own.values()], groups_mean)

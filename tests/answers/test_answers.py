@@ -23,6 +23,7 @@ from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
 from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.reading import Reading
+from openworld_metrics.written import results as written
 from tests import cases
 
 TABLES = [name for name in METRICS if name not in ("openset_detection", "anomaly_suite")]
@@ -324,6 +325,21 @@ def test_what_is_approximate_says_so() -> None:
     assert sampled.notes == ["Numbers are approximate, from every 3-th score (step); curves have all."]
     assert isinstance(sampled.figures[1], Curves)
     assert sampled.figures[1].series[0].value is None, "the area of the curve is another"
+
+
+def test_an_accuracy_of_no_answers_says_so() -> None:
+    """It is NaN in a table, null in JSON, and has a note."""
+    label = np.arange(8) % 2
+    columns = {"predictions": np.arange(8.0), "references": label}
+    options = {"metrics": ("auroc", "accuracy_given_answered", "answered"), "threshold": 3}
+    said = "so there is no accuracy_given_answered."
+    nothing = answers_of("ood_bench", reading_of("ood_bench", columns), {**options, "threshold": -1})["m0"]
+    assert nothing.notes[-1] == f"No answer scores at most the threshold, {said}"
+    assert '"accuracy_given_answered": null' in written.as_json(nothing.results["m0"])
+    assert said not in " ".join(answers_of("ood_bench", reading_of("ood_bench", columns), options)["m0"].notes)
+    groups = {**columns, "groups": np.repeat(["a", "b"], 4)}
+    of_groups = answers_of("ood_bench", reading_of("ood_bench", groups), options)["m0"]
+    assert of_groups.notes[-1] == f"No answer in b scores at most the threshold, {said}"
 
 
 def test_a_t_list_is_a_table() -> None:

@@ -12,6 +12,7 @@ from tests.benchmarks.measure import HEADER, Work, compare, write
 # marker of a table on the page, which is the module of its works: its clock; in processor time, all threads count
 TABLES = {
     "works": time.perf_counter,
+    "measures": time.process_time,
     "maps": time.process_time,
     "components": time.process_time,
     "intervals": time.process_time,

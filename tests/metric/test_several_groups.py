@@ -177,6 +177,15 @@ def test_a_rate_of_0_makes_a_harmonic_mean_0_and_a_negative_one_an_error() -> No
     assert {**metric.compute(**columns), "groups": 0} == {"auroc": 0.0, "fpr95tpr": 0.0, "groups": 0}
     with pytest.raises(ValueError, match=r"groups_mean: expected rates of at least 0 .* got -1\.0 of prr"):
         OODBench(metrics="prr", groups_mean="harmonic").compute(**columns)
+    # or one below 0 in a resample alone, which has no harmonic mean either
+    columns = dict(predictions=[0.1, 0.4, 0.5, 0.9] * 2, references=[0, 1, 0, 1] * 2, groups=[*"aaaabbbb"])
+    drawn = OODBench(metrics="prr", groups_mean="harmonic", confidence_level=0.9, n_resamples=50)
+    assert drawn.compute(**columns, confidence_level=None)["prr"] > 0
+    with pytest.raises(ValueError, match=r"groups_mean: expected rates of at least 0 .* of prr in a resample$"):
+        drawn.compute(**columns)
+    with pytest.raises(ValueError, match=r"groups_mean: expected rates of at least 0 .* of prr in a resample$"):
+        compare(OODBench(metrics="prr", groups_mean="harmonic"), columns["predictions"], columns["predictions"],
+                references=columns["references"], groups=columns["groups"], n_resamples=50)  # fmt: skip
     with pytest.raises(ValueError, match="groups_mean: expected one of 'arithmetic', 'harmonic', got 'geometric'"):
         OODBench(groups_mean="geometric")
 

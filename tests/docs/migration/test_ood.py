@@ -55,6 +55,62 @@ def test_pytorch_ood_itself() -> None:
     assert metrics.OODMetrics().update(torch.tensor(TIED), torch.tensor(-HALF)).compute()["FPR95TPR"] == 0.95
 
 
+@row("pytorch-ood `aurra", "pytorch-ood `oscr_score")
+def test_risks_and_oscr_of_pytorch_ood() -> None:
+    answers = om.OODBench(metrics="auarc")
+    assert answers.compute(predictions=[0.5, 0.5], references=[0, 1]) == {"auarc": 0.5}
+    metrics, torch = pytest.importorskip("pytorch_ood.metrics"), pytest.importorskip("torch")
+    of_equal = [metrics.aurra(torch.full((2,), 0.5), torch.tensor(right)) for right in ([1.0, 0.0], [0.0, 1.0])]
+    assert of_equal == [0.75, 0.25]
+    rng = np.random.default_rng(0)
+    scores, classes, predicted = rng.integers(0, 9, 60) / 8, rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    labels = np.where(np.arange(60) % 3, classes, -1)
+    theirs = metrics.oscr_score(*map(torch.tensor, (scores, predicted, labels)))
+    exact = om.OpenAUC().compute(predictions=predicted, references=labels, open_scores=scores)
+    assert theirs == pytest.approx(exact["openauc"], rel=1e-14)
+
+
+SIDES = ([0.7, 0.3, 0.2, 0.1], [0.9, 0.8, 0.4])  # negatives and positives
+EQUAL = ([0.5], [0.5])
+
+
+@row("SpeechBrain `minDCF", "Kaldi's `compute_min_dcf.py`")
+def test_speechbrain() -> None:
+    """Version 1.1.2 printed 0.0033333 and, for two equal scores and a prior of 0.9, 0.9; Kaldi's script is read."""
+    assert om.OODBench(metrics="mindcf@p1").compute(predictions=SIDES) == {"mindcf@p1": 1 / 3}
+    both = om.OODBench(metrics=["mindcf@p1", "mindcf@p90"]).compute(predictions=EQUAL)
+    assert both == {"mindcf@p1": 1.0, "mindcf@p90": 1.0}
+    stats, torch = pytest.importorskip("speechbrain.utils.metric_stats"), pytest.importorskip("torch")
+    negatives, positives = map(torch.tensor, SIDES)
+    assert float(stats.minDCF(positives, negatives)[0]) == pytest.approx(0.01 / 3, rel=1e-6)
+    negatives, positives = map(torch.tensor, EQUAL)
+    assert float(stats.minDCF(positives, negatives, p_target=0.9)[0]) == pytest.approx(0.9, rel=1e-6)
+
+
+@row("PyOD `precision_n_scores")
+@pytest.mark.filterwarnings("ignore")
+def test_pyod() -> None:
+    """Version 3.6.7 printed 0.0 and 1.0 for these."""
+    ties, outliers = np.asarray([0.5, 0.5, 0.5, 0.9, 0.1]), np.asarray([1, 0, 0, 1, 0])
+    assert ours(ties, outliers, "precision@n") == 2 / 3
+    assert ours(ties[:2], outliers[:2], "precision@n") == 0.5
+    precision_n_scores = pytest.importorskip("pyod.utils.utility").precision_n_scores
+    assert precision_n_scores(outliers, ties) == 1.0
+    assert precision_n_scores(outliers[:2], ties[:2]) == 0.0
+    apart = np.random.default_rng(0).permutation(40)
+    assert precision_n_scores(np.arange(40) % 3 == 0, apart) == ours(apart, np.arange(40) % 3 == 0, "precision@n")
+
+
+@row("ood-metrics `detection_error")
+def test_ood_metrics() -> None:
+    """Version 1.1.2 printed 0.107142857, which is 3/28."""
+    names = ["detect_acc", "detection_error"]
+    assert om.OODBench(metrics=names).compute(predictions=SIDES) == dict(zip(names, (6 / 7, 1 / 8)))
+    module = pytest.importorskip("ood_metrics")
+    theirs = module.detection_error([*SIDES[0], *SIDES[1]], [0, 0, 0, 0, 1, 1, 1])
+    assert theirs == pytest.approx(3 / 28, rel=1e-14)
+
+
 @row("torchmetrics `BinaryAUROC`", "torchmetrics `MulticlassAccuracy")
 def test_torchmetrics() -> None:
     torch = pytest.importorskip("torch")
