@@ -1239,10 +1239,15 @@ def harmonic_mean(values: Iterable[float]) -> float:
 MEANS: Mapping[str, Callable[[Iterable[float]], float]] = {ARITHMETIC: mean, HARMONIC: harmonic_mean}
 
 
+def check_mean(groups_mean: str, key: str, lowest: float, where: str = "") -> None:
+    """Raise ValueError if rates of which one is below 0, such as gains, are to have a harmonic mean."""
+    if groups_mean == HARMONIC and lowest < 0:
+        raise ValueError(f"groups_mean: expected rates of at least 0 for a harmonic mean, got {lowest} of {key}{where}")
+
+
 def _mean_rate(rates: Sequence[Rate], key: str, groups_mean: str) -> Rate:
     values, errors = [rate.value for rate in rates], [rate.error for rate in rates if rate.error is not None]
-    if groups_mean == HARMONIC and min(values) < 0:
-        raise ValueError(f"groups_mean: expected rates of at least 0 for a harmonic mean, got {min(values)} of {key}")
+    check_mean(groups_mean, key, min(values))
     value = MEANS[groups_mean](values)
     error = _mean_error(value, values, errors, groups_mean) if len(errors) == len(rates) else None
     return rates[0]._replace(value=value, error=error, threshold=None, interval=None)
@@ -1769,6 +1774,8 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
         own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        check_mean(groups_mean, key, lowest, " in a resample")
         for prefix in sorted(prefixes(own)):
             every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
         every[key] = _means([*own.values()], groups_mean)
