@@ -290,7 +290,7 @@ def _drawn_as(image: Image) -> Callable[[int], Image]:
 
 @dataclass(frozen=True)
 class Group:
-    """What an answer shows of one group, such as a category, which has a threshold of its own.
+    """One group of an answer, such as a category, which has a threshold of its own.
 
     data: what was evaluated; figures, worst and images: as of `Answer`
     samples: its samples by column: names, whether each is of the unknown side, and its decision

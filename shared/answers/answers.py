@@ -135,7 +135,7 @@ def answers_from(
 
 
 def unnamed(answer: Answer) -> Answer:
-    """The answer of an only model, which needs no name."""
+    """The answer of an only model without its name, which tells nothing apart."""
     (model,) = answer.models
     return replace(
         answer,
@@ -178,7 +178,7 @@ def leading_keys(subject: Subject, summary: Summary) -> list[str]:
 
 
 def _group(subject: Subject, computed: Computed) -> Group:
-    """What is shown of a group, or of all samples, of which only the pictures are left to be drawn."""
+    """The shown part of a group, or of all samples; only its pictures are left to be drawn."""
     with np.errstate(all="ignore"):
         return Group(
             "",

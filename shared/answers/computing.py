@@ -283,7 +283,7 @@ def _show(
     parts: Mapping[str, Sequence[Part]],
     shown: Shown,
 ) -> None:
-    """What is shown of each group of a category, beside the same group of the other models."""
+    """Compute each group of a category, beside the same group of the other models, and show it."""
     by_group: dict[str, dict[str, Computed]] = {}
     for model, one in here.items():
         states = as_parts({name: array for name, array in one.state.items() if name != "metric"})

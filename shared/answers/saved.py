@@ -29,7 +29,7 @@ def as_json(answers: Mapping[str, Answer]) -> bytes:
 
 
 def whole(answer: Answer) -> Answer:
-    """An answer of which every picture is drawn."""
+    """An answer with every picture drawn, those of its groups too."""
     groups = [replace(group, images=[*map(_whole, group.images)]) for group in answer.groups]
     return replace(answer, images=[*map(_whole, answer.images)], groups=groups or ())
 

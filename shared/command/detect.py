@@ -304,7 +304,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
 
 
 def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
-    """Run a model on the data set."""
+    """Run a model, by its path, on the images of a data.yaml."""
     (data,) = references
     classes = class_names(read_yaml(Path(data)), Path(data))
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)

@@ -217,7 +217,7 @@ class Reading:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was read, for saved results: folders, layout, numbers of files."""
+        """Folders, layout and numbers of files, for saved results."""
         return {}
 
     @property

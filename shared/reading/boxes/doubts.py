@@ -1,4 +1,4 @@
-"""What speaks against boxes: those outside of their images, class ids shifted by one, boxes within crowds.
+"""Doubts about boxes: those outside of their images, class ids shifted by one, boxes within crowds.
 
 Nothing here is an error, since a bad detector looks like this, too: each is counted, and said in a sentence.
 """
@@ -46,16 +46,18 @@ def _outside(images: Sequence[Boxes], dataset: Dataset, what: str) -> str:
 
 
 def _shifted(one: Detections, what: str) -> str:
-    """A sentence where nearly all objects are found by boxes of the next class id, and hardly one by its own."""
+    """A sentence where boxes give nearly all objects the next class id, and hardly one its own."""
     dataset = one.dataset
     classes = {*dataset.classes} or labels_of(dataset.references)
-    predicted = labels_of(one.predictions) & classes
+    ids = labels_of(one.predictions) & classes
     # ids that count from another number leave out the first or the last
-    if not predicted or (min(predicted) == min(classes) and max(predicted) == max(classes)):
+    if not ids or (min(ids) == min(classes) and max(ids) == max(classes)):
         return ""
     pairs = [*zip(dataset.references, one.predictions)]
-    pairs = [(true, found) for true, found in pairs if len(true["labels"]) and len(found["labels"])][:_MOST_IMAGES]
-    steps = np.concatenate([np.zeros(0, np.int64), *(_steps(true, found, classes) for true, found in pairs)])
+    pairs = [(true, predicted) for true, predicted in pairs if len(true["labels"]) and len(predicted["labels"])][
+        :_MOST_IMAGES
+    ]
+    steps = np.concatenate([np.zeros(0, np.int64), *(_steps(true, predicted, classes) for true, predicted in pairs)])
     for step, (theirs, ours) in {1: (1, 0), -1: (0, 1)}.items():
         shifted = np.count_nonzero(steps == step)
         if shifted >= _FEWEST and 5 * shifted >= 4 * len(steps) and 20 * np.count_nonzero(steps == 0) <= len(steps):
@@ -65,17 +67,17 @@ def _shifted(one: Detections, what: str) -> str:
     return ""
 
 
-def _steps(true: Boxes, found: Boxes, classes: set[int]) -> np.ndarray:
+def _steps(true: Boxes, predicted: Boxes, classes: set[int]) -> np.ndarray:
     """How far the class id of the box that overlaps each object most is from its own, where they match."""
-    ious, _ = overlaps(found["boxes"], true["boxes"])
+    ious, _ = overlaps(predicted["boxes"], true["boxes"])
     best = ious.argmax(axis=0)
-    said = found["labels"][best]
+    said = predicted["labels"][best]
     return (said - true["labels"])[(ious.max(axis=0) >= MATCH) & np.isin(said, [*classes])]
 
 
 def _in_crowds(one: Detections, what: str) -> str:
     """How many boxes lie within an ignored object of their class without matching it, or any other object."""
-    count = sum(_number_in_crowds(true, found) for true, found in _with_crowds(one))
+    count = sum(_number_in_crowds(true, predicted) for true, predicted in _with_crowds(one))
     if not count:
         return ""
     return (
@@ -85,14 +87,14 @@ def _in_crowds(one: Detections, what: str) -> str:
 
 
 def _with_crowds(one: Detections) -> Iterator[tuple[Boxes, Boxes]]:
-    for true, found in zip(one.dataset.references, one.predictions):
-        if len(found["labels"]) and true["ignored"].any():
-            yield true, found
+    for true, predicted in zip(one.dataset.references, one.predictions):
+        if len(predicted["labels"]) and true["ignored"].any():
+            yield true, predicted
 
 
-def _number_in_crowds(true: Boxes, found: Boxes) -> int:
-    ious, shares = overlaps(found["boxes"], true["boxes"])
-    same = (found["labels"][:, None] == true["labels"]) & (true["ignored"] != 0)
+def _number_in_crowds(true: Boxes, predicted: Boxes) -> int:
+    ious, shares = overlaps(predicted["boxes"], true["boxes"])
+    same = (predicted["labels"][:, None] == true["labels"]) & (true["ignored"] != 0)
     within = ((shares >= MATCH) & same).any(axis=1)
     return int(np.count_nonzero(within & ~(ious >= MATCH).any(axis=1)))
 

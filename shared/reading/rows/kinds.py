@@ -196,7 +196,7 @@ class Column:
 
 
 def only(names: list[str]) -> list[str]:
-    """The names if there is one; none of several."""
+    """The names if there is one, else none: several leave no guess."""
     return names if len(names) == 1 else []
 
 
@@ -217,7 +217,7 @@ def _is_class_ids(array: np.ndarray) -> bool:
 
 
 def are_strings(value: np.ndarray) -> np.ndarray:
-    """Whether each cell is text, (N,) booleans."""
+    """Whether each cell of a column is text, (N,) booleans."""
     return np.asarray([isinstance(cell, str) for cell in value.tolist()], dtype=bool)
 
 
@@ -350,7 +350,7 @@ _OF_IDS = frozenset(("top", "rank", "ranked", "guess", "guesses", "id", "ids", "
 
 
 def meant_by(names: Sequence[str], dimensions: int) -> str:
-    """What whole numbers are by the names of their columns, one of READ_AS: class ids in a single column (N,).
+    """The meaning of whole numbers by the names of their columns, one of READ_AS: class ids in a single column (N,).
 
     Columns that are numbered classes, or whose names differ otherwise, are classes, and hold scores.
 

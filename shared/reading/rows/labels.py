@@ -86,7 +86,7 @@ class Labels(Column):
         return np.asarray([bool(sides[cell]) for cell in array.tolist()], np.int64)
 
     def direction(self, names: Sequence[str], table: Table) -> str:
-        """What 1 means in the column, if its name alone says that it means known; else ""."""
+        """A sentence on the meaning of 1 in the column, if its name alone says that it means known; else ""."""
         if not names or not self.means_known(names[0]) or _say_sides(member(names[0], table)):
             return ""
         own = names[0].rpartition(": ")[2]
@@ -101,7 +101,7 @@ class Labels(Column):
         return not says and _side(names[0]) is None
 
     def sentence(self, names: Sequence[str], table: Table) -> str:
-        """What was recognised in the column beside words for the sides; "" if nothing was."""
+        """A sentence on words that were recognised beside those for the sides; "" if none were."""
         array = member(unsigned(names[0]), table) if names else None
         words = distinct(array) if isinstance(array, np.ndarray) and array.ndim == 1 and are_words(array) else []
         word = next((word for word in words if side_of(word) is not None), "")

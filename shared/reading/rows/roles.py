@@ -74,7 +74,7 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 
 
 def numbers_of(table: Table) -> np.ndarray:
-    """The columns of numbers of a table side by side."""
+    """The columns of numbers of a table, side by side, (N, K)."""
     flat = [np.asarray(x) for x in table.arrays.values() if num_dimensions(x) == 1]
     numbers = [array for array in flat if array.dtype.kind in "iuf"]
     return np.column_stack(numbers) if len({*map(len, numbers)}) == 1 else np.zeros(0)
