@@ -239,7 +239,8 @@ def _level(
         entries = max(map(len, columns.values())) if subject.images_are_rows else entries
         # this is the first of the categories
         groups = max(groups, len(groups_of(rows_of_groups(columns[GROUPS]))) if len(reading.category_names) > 1 else 1)
-        work |= work_of_resamples(subject, results, groups, entries, times)
+        more = subject.more_numbers(one.state, options)
+        work |= work_of_resamples(subject, results, groups, entries, times, more)
     if not automatic and bounded:
         check_cost(work, IntervalsError)
     if automatic and max(work.values()) > MAX_AUTOMATIC:

@@ -71,10 +71,13 @@ def work_of_state(
 
 
 def work_of_resamples(
-    subject: Subject, results: Mapping[str, Any], groups: int, rows: int, times: int
+    subject: Subject, results: Mapping[str, Any], groups: int, rows: int, times: int, more: int = 0
 ) -> dict[str, int]:
-    """The work of so many resamples of rows in groups, from the results of some of the groups without intervals."""
-    numbers = _num_numbers(results, groups)
+    """The work of so many resamples of rows in groups, from the results of some of the groups without intervals.
+
+    more: numbers of each group that a resample computes, and the results do not list
+    """
+    numbers = _num_numbers(results, groups) + more * groups
     steps = steps_of_resample(subject.drawing, sum(map(_is_plain, results.values())), numbers, groups, rows)
     what = f"{groups:,} groups with " * (groups > 1) + f"{numbers:,} numbers from {rows:,} rows, {times:,} resamples"
     return {what: times * steps}

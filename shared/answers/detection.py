@@ -329,6 +329,11 @@ def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[
     }
 
 
+def more_numbers(state: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+    """The numbers of each class that a resample of owod computes for its means; matching is not done again."""
+    return 6 * len(options["known_classes"] or ()) if options["protocol"] == "owod" else 0
+
+
 _OF_ALL = {
     r"fate\((\w+), (.+)\)": ("{0} objects {1}", "share of the {0} objects that are {1}"),
     r"Δ(.+?)\((.+)\)": ("", "gain of {0} if the error “{1}” were corrected"),
@@ -402,6 +407,7 @@ SUBJECT = Subject(
     derive=derive,
     settle=settle,
     more_costs=more_costs,
+    more_numbers=more_numbers,
     noun="detector",
     images_are_rows=True,
 )

@@ -143,6 +143,7 @@ class Subject:
     derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
     more_costs: work beyond rows × options, in steps, by what it comes from: `costs.check_cost` bounds each
+    more_numbers: how many numbers each resample computes that the results do not list, such as AP of each class
     threshold: of a key, as the shortest decimal that makes the same decisions; "" for a key without a threshold
     check: raises ValueError for options that do not suit the columns
     noun, group: what a model and a group are called
@@ -169,6 +170,7 @@ class Subject:
     derive: Callable[[Reading], tuple[Mapping[str, Any], str]] = lambda reading: ({}, "")
     settle: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda models: (models, "")
     more_costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, int]] = lambda state, options: {}
+    more_numbers: Callable[[Mapping[str, Any], Mapping[str, Any]], int] = lambda state, options: 0
     drawing: Drawing = Drawing()
     threshold: Callable[[Computed, str], str] = lambda computed, key: ""
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda columns, options: None

@@ -101,6 +101,14 @@ DRAWN = {
         {"predictions": [0.1, 0.9] * 2_500, "references": [0, 1] * 2_500},
         {"metrics": [f"fpr{i / 10 + 1:g}tpr" for i in range(800)], **LEVEL},
     ),
+    "classes": (
+        "openset_detection",
+        {
+            "predictions": [[[0, 0, 9, 9, 0.5, i]] for i in range(400)],
+            "references": [[[0, 0, 9, 9, i]] for i in range(400)],
+        },
+        {"known_classes": [*range(400)], "protocol": "owod", **LEVEL},
+    ),
     "limits": ("anomaly_suite", MAPS, {"integration_limits": LIMITS[:4_990], **LEVEL}),
     "fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS[:4_990], **LEVEL}),
     "resamples": ("ood_bench", OOD, {"n_resamples": 10**6, **LEVEL}),
