@@ -286,7 +286,9 @@ def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
     names, group = [*map(str, computed.reading.images)], computed.group
     at = threshold_text(own.at, sides(computed, "image")) if own.at is not None else ""
     pixels_at = "" if own.pixels_at is None else threshold_text(own.pixels_at, sides(computed, "pixel"))
-    keys = [("true defect", "known"), *([(f"score > {pixels_at}", "unknown")] if pixels_at else [])]
+    keys = [("true defect", "known")]
+    if pixels_at:  # each of several categories has its own
+        keys.append(("score > threshold of pixels" if group else f"score > {pixels_at}", "unknown"))
     first = computed.columns["predictions"]
     paths = [image.image for image, _ in first.files.pairs] if isinstance(first, Maps) else []
     photographs, number = replace(computed, state={}, rivals={}, memo={}), len(own.scores)

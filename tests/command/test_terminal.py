@@ -74,17 +74,18 @@ def test_a_name_has_no_colour_of_its_own(capfd: pytest.CaptureFixture[str]) -> N
         assert text.isprintable() or colour or "\x1b" not in text
 
 
-def test_intervals_that_take_no_time(scores: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_that_take_no_time(scores: dict[str, np.ndarray]) -> None:
+    """They are those of the option, and leave no trace in what is saved."""
     columns = {"predictions": scores["first"], "references": scores["labels"]}
     plain, certain = (OODBench(confidence_level=level).summary(**columns) for level in (None, 0.95))
-    for terminal, quick in ((False, True), (True, False), (True, True)):
-        monkeypatch.setattr(intervals, "on_terminal", lambda answer=terminal: answer)
-        monkeypatch.setattr(intervals, "_is_quick", lambda metric, answer=quick: answer)
-        metric = OODBench()
-        metric.add_batch(**columns)
-        found, note = intervals.with_quick_intervals(metric, OODBench.summary)
-        assert found == (certain if terminal and quick else plain)
-        assert note == ("95 % intervals: 1,000 resamples" if terminal and quick else "")
+    reading, subject = Reading("ood_bench", {"": columns}), subject_of("ood_bench")
+    for wanted in (None, False):
+        done = compute_models(subject, reading, OODBench.options, intervals=wanted)
+        found = done.models[""].summary
+        assert found.results == (plain if wanted is False else certain).results
+        assert intervals.note_of(done, OODBench.options) == (
+            "" if wanted is False else "95 % intervals: 1,000 resamples"
+        )
         assert intervals.without_intervals(found) == plain
 
 
