@@ -29,7 +29,7 @@ from ..faces.terminal import (
 from ..metric.numbers import number_text, with_arrow
 from ..metric.results import Rate, Summary
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.maps import WAYS, file_problems
+from ..reading.maps.maps import WAYS, file_problems, inverted_masks
 from ..reading.maps.pairing import list_models
 from ..suites.anomaly import AnomalyRun, evaluate_maps, images_table, needs_masks
 from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
@@ -115,6 +115,9 @@ def anomaly(
     for model in models:
         if model.leaves_out and model.census.left_out:
             warn(f"left out: {model.census.text()}")
+    masks: tuple[Any, ...] = tuple({**AnomalySuite.options, **options}[name] for name in ("ignore_value", "regions"))
+    if inverted := inverted_masks(models[0], *masks, reading["mask_threshold"]):
+        warn(inverted)
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     shown = on_terminal() or report is not None
     quick = quick_options(models, options, reported=report is not None) if shown else {}

@@ -15,7 +15,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics import AnomalySuite
+from openworld_metrics import AnomalySuite, read
 from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
@@ -50,6 +50,36 @@ def test_void_pixels_of_plain_folders(tmp_path: Path) -> None:
     without = file_problems(listed)  # of images that have void and anomalous pixels
     assert without
     assert all("expected a mask of 0 and one other value, got 1 to 255" in line for line in without)
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("layout", ["mvtec", "folders"])
+def test_inverted_masks_are_a_question(layout: str, inverted: bool, tmp_path: Path, run: Run) -> None:
+    """In every door, of a layout and of plain folders; masks that cannot be read stay an error of their own."""
+    rng = np.random.default_rng(2)
+    normal = tmp_path / "data" / "nut" / "test" / "good" if layout == "mvtec" else None
+    for i in range(4):
+        mask = np.zeros((8, 8), bool)
+        mask[1:4, 2:5] = True
+        picture = ~mask if inverted else mask
+        if normal is None:
+            write_mask(tmp_path / "data" / f"{i}.png", picture)
+            write_map(tmp_path / "maps" / f"{i}.npy", rng.random((8, 8)))
+            continue
+        for defect in ("good", "crack"):
+            write_mask(normal.parent / defect / f"{i}.png", mask)
+            write_map(tmp_path / "maps" / "nut" / defect / f"{i}.npy", rng.random((8, 8)))
+        write_mask(tmp_path / "data" / "nut" / "ground_truth" / "crack" / f"{i}_mask.png", picture)
+    question = (
+        "of the first masks of defects, marks more than half of its pixels as anomalous: are these masks inverted?"
+    )
+    notes = read("anomaly_suite", tmp_path / "maps", tmp_path / "data").notes
+    _, _, errors = run("anomaly", "--maps", "maps", "--data", "data", "--levels", "pixel")
+    assert [question in text for text in ("".join(notes), errors)] == [inverted] * 2
+    (tmp_path / "data").rename(tmp_path / "other")
+    for path in (tmp_path / "other").rglob("0*.png"):
+        path.write_bytes(b"no picture")
+    assert run("anomaly", "--maps", "maps", "--data", "other", "--levels", "pixel")[0] == 2
 
 
 def test_void_pixels_and_defects_of_loco(tmp_path: Path) -> None:
@@ -220,7 +250,7 @@ def test_a_value_of_masks_and_regions_beside_it(tmp_path: Path) -> None:
 def test_the_command_and_its_comparison(tmp_path: Path, run: Run) -> None:
     write_tree("mvtec-3d", tmp_path)
     options = ["--maps", "maps", "--data", "data", "--void-where-invalid", "--levels", "pixel", "--compare", "maps"]
-    sure = ["--confidence-level", "0.9", "--n-resamples", "9"]
+    sure = ["--confidence-level", "0.9", "--n-resamples", "19"]
     code, output, errors = run("anomaly", *options, *sure, "--report", "r")
     assert (code, errors) == (0, "")
     found = json.loads(output)

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -31,6 +32,7 @@ from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 WAYS = ("nearest", "bilinear")
 _BATCH, _BATCH_PIXELS = 64, 1 << 22  # images that are added together
 _ARRAYS = (".npy", ".npz")
+_LOOKED_AT = 4  # masks of defects, to see whether they are inverted
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
@@ -161,7 +163,10 @@ def read_maps(
         columns,
         {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
         [] if layout is not None else _guesses(listed),
-        _notes(models, names, [image for image, _, _ in rows]),
+        [
+            *_notes(models, names, [image for image, _, _ in rows]),
+            *([f"{text}."] if (text := inverted_masks(listed, ignore_value, regions, mask_threshold)) else []),
+        ],
         listed.census,
         _contents(models),
         images=names,
@@ -349,6 +354,22 @@ def _holds_maps(path: Path) -> bool:
     except ValueError:  # which the reader of arrays says
         return False
     return len(shape) > 1 and sum(side > 1 for side in shape) < 3
+
+
+def inverted_masks(listed: AnomalyMaps, ignore_value: int | None, regions: str, mask_threshold: float | None) -> str:
+    """A sentence where the first masks of defects all mark most of their pixels, as masks do in which 0 is a defect.
+
+    Parameters: as of `map_reader`. A mask that cannot be read says nothing here: its error comes when it is used.
+    """
+    images = [image for image, _ in listed.pairs if image.masks and image.anomalous is not False][:_LOOKED_AT]
+    shares: list[float] = []
+    with suppress(OSError, ValueError), listed.archives.naming():
+        rules = MaskRules(ignore_value, False, regions, None, _threshold_of(listed, regions, mask_threshold))
+        shares = [read_masks(image, rules).mask.mean() for image in images]
+    if len(shares) < 2 or min(shares) <= 0.5:
+        return ""
+    text = f"{images[0].masks[0].name}, like the other {len(shares) - 1} of the first masks of defects, marks"
+    return f"{text} more than half of its pixels as anomalous: are these masks inverted? 0 is normal in a mask"
 
 
 def map_reader(
