@@ -126,9 +126,9 @@ def read_maps(
     the default, for the categories of a data set, and folders that look like them; levels, of the metric: masks are not
     needed for "image" alone.
 
-    Files are read when an entry of a column is indexed. Several categories are groups, and so are the kinds of
-    defects of MVTec LOCO AD, each with the normal images of its category: these are in the columns once for each kind
-    if there are several categories. Labels of images are those of a layout's folders; otherwise the masks'.
+    Files are read when an entry of a column is indexed, but for the first masks, which may be inverted. Several
+    categories are groups, and so are the kinds of defects of MVTec LOCO AD, each with the normal images of its
+    category: these are in the columns once for each kind if there are several categories. Labels of images are those of a layout's folders; otherwise the masks'.
     Raises ValueError with the name of the file for the first error of the names, LeftOutError for one that `leave_out`
     cures.
     """
