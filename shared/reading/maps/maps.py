@@ -128,7 +128,8 @@ def read_maps(
 
     Files are read when an entry of a column is indexed, but for the first masks, which may be inverted. Several
     categories are groups, and so are the kinds of defects of MVTec LOCO AD, each with the normal images of its
-    category: these are in the columns once for each kind if there are several categories. Labels of images are those of a layout's folders; otherwise the masks'.
+    category: these are in the columns once for each kind if there are several categories. Labels of
+    images are those of a layout's folders; otherwise the masks'.
     Raises ValueError with the name of the file for the first error of the names, LeftOutError for one that `leave_out`
     cures.
     """
