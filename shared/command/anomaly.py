@@ -115,8 +115,8 @@ def anomaly(
     for model in models:
         if model.leaves_out and model.census.left_out:
             warn(f"left out: {model.census.text()}")
-    masks: tuple[Any, ...] = tuple({**AnomalySuite.options, **options}[name] for name in ("ignore_value", "regions"))
-    if inverted := inverted_masks(models[0], *masks, reading["mask_threshold"]):
+    ignore_value, regions = ({**AnomalySuite.options, **options}[name] for name in ("ignore_value", "regions"))
+    if inverted := inverted_masks(models[0], ignore_value, regions, reading["mask_threshold"]):
         warn(inverted)
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     shown = on_terminal() or report is not None
