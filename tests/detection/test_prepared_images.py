@@ -149,6 +149,6 @@ def test_two_models_are_compared_on_the_same_images(seed: int) -> None:
     columns, options = cases.draw("openset_detection", seed)
     found, true = columns["predictions"], columns["references"]
     metric = OpenSetDetection(**options)
-    same = compare(metric, found, [boxes[::-1] for boxes in found], references=true, n_resamples=20)
+    same = compare(metric, found, [boxes[::-1] for boxes in found], references=true, n_resamples=39)
     assert set(same["difference"]) == set(same["low"]) == set(same["high"]) == {0.0}
     assert set(same["p_value"]) == {1.0}
