@@ -1334,6 +1334,10 @@ class Prepared(ABC):
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
+
 
 class Drawn(NamedTuple):
     """A state as resamples see it."""

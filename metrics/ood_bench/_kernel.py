@@ -1282,6 +1282,10 @@ class Prepared(ABC):
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
+
 
 # ---- metric/clusters.py ----------------------------------------------------------------------------------------------
 # Clusters: samples that depend on each other, such as frames of a video, utterances of a speaker, scans of a patient.
@@ -3133,12 +3137,15 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return side
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
+def check_both_classes(
+    num_positives: int, num_negatives: int, defined: Mapping[str, float] = MappingProxyType({})
+) -> None:
+    """Raise ValueError unless there are samples on both sides; `defined` are results that need no second one."""
     if not num_positives or not num_negatives:
         raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
+            f"and {num_negatives} known (in-distribution, normal)",
+            defined,
         )
 
 

@@ -1292,6 +1292,10 @@ class Prepared(ABC):
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
 
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
+
 
 # ---- metric/clusters.py ----------------------------------------------------------------------------------------------
 # Clusters: samples that depend on each other, such as frames of a video, utterances of a speaker, scans of a patient.
