@@ -105,5 +105,5 @@ def test_dates_of_results_are_iso(date: str) -> None:
 
 def test_a_bug_names_its_line() -> None:
     with pytest.raises(KeyError) as caught:
-        {}["wrong_share"]
+        dict[str, int]()["wrong_share"]
     assert re.fullmatch(r"KeyError: .?wrong_share.? \(.*test_places\.py:\d+\)", explain(caught.value))
