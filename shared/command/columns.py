@@ -60,10 +60,10 @@ def column_flags(helps: dict[str, str]) -> Callable[[Command], Command]:
     return add
 
 
-def stated(options: Mapping[str, Any]) -> dict[str, bool]:
+def stated(options: Mapping[str, Any]) -> dict[str, list[Any]]:
     """How `read` takes labels whose values options explain: as they stand, whatever the name of their column says."""
     values = [options[name] for name in ("in_value", "out_value") if name in options]
-    return {"stated": bool(values), "as_words": any(isinstance(value, str) and value != REST for value in values)}
+    return {"stated": values} if values else {}
 
 
 def of_names(arguments: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,18 @@ import numpy as np
 from ..places import unsigned
 from ..sides import TRUTHS, Place, are_pair, side_of_column, sides_of
 from ..tables.files import Streamed, Table
-from .cells import LOOKED_AT, are_blank, are_numbers, are_words, as_numbers, distinct, is_label, is_text, member, number_of
+from .cells import (
+    LOOKED_AT,
+    are_blank,
+    are_numbers,
+    are_words,
+    as_numbers,
+    distinct,
+    is_label,
+    is_text,
+    member,
+    number_of,
+)
 from .kinds import FLIPPED, Column, are_strings, only
 
 _NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
+from ...ood.ood_bench import REST
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
@@ -402,8 +403,7 @@ def rows_of(
     read_as: str = "automatic",
     leave_out: bool = False,
     flip: bool = False,
-    stated: bool = False,
-    as_words: bool = False,
+    stated: bool | Sequence[Any] = False,
     by_position: bool = False,
     label_from_name: str | None = None,
     groups_from_name: str | None = None,
@@ -418,18 +418,18 @@ def rows_of(
     them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
     with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
     their name has a sign; stated, whether in_value and out_value say what the values of labels mean, so that the names
-    of their columns do not; as_words, whether they are words, which labels then stay; by_position, whether rows of several files are taken as they stand, rather than joined by a
-    column that names them (see `joins`); label_from_name, groups_from_name and clusters_from_name, regular expressions
-    whose groups are the labels, groups or clusters of rows by their names, or by those of their files (see
-    `from_names`).
+    of their columns do not, or their values, of which strings let words stay words; by_position, whether rows of
+    several files are taken as they stand, rather than joined by a column that names them (see `joins`);
+    label_from_name, groups_from_name and clusters_from_name, regular expressions whose groups are the labels, groups or
+    clusters of rows by their names, or by those of their files (see `from_names`).
 
     Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
     names that no array has.
     """
     layout, archives = LAYOUTS[metric], Archives(limits)
-    if as_words:
-        columns_as_words = (replace(one, as_words=True) if isinstance(one, Labels) else one for one in layout.columns)
-        layout = replace(layout, columns=tuple(columns_as_words))
+    if any(isinstance(value, str) and value != REST for value in (stated if isinstance(stated, Sequence) else ())):
+        as_words = (replace(one, as_words=True) if isinstance(one, Labels) else one for one in layout.columns)
+        layout = replace(layout, columns=tuple(as_words))
     if len(inputs) > layout.inputs:
         raise ValueError(f"inputs: expected at most {layout.inputs}, got {len(inputs)}")
     columns = {name: value for name, value in (columns or {}).items() if inputs or value is not None}

@@ -1,4 +1,4 @@
-"""Tables whose values stand between blanks, and first lines that are rows: the columns of the same table with commas."""
+"""Tables between blanks, and first lines that are rows: the columns of the same table with commas."""
 
 from __future__ import annotations
 
