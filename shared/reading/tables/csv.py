@@ -197,7 +197,9 @@ class Csv:
                 f"expected names or values in the first line, got {shown}, which may be either: choose columns by "
                 f"position, such as {at}, if it is a row, or by name, such as {word}, if it is names, or {HINT}"
             )
-        return by_place if header is Header.EITHER else header is Header.ROW
+        if header is Header.EITHER:
+            return by_place
+        return header is Header.ROW and not (by_name and not by_place)
 
     def _first_rows(self) -> list[list[str]]:
         """The cells of the lines below the first, of some 50."""
