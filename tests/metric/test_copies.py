@@ -6,6 +6,7 @@ import copy
 import math
 import multiprocessing
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -22,6 +23,11 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
 }
+
+
+def case_id(value: Any) -> str:
+    """The text of a parameter, the same in every process: functions by their names alone."""
+    return re.sub(r"<function (\w+) at \w+>", r"\1", str(value))
 
 
 def test_every_option_occurs() -> None:
@@ -41,7 +47,7 @@ def text(results: Any) -> str:
 
 
 @pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+@pytest.mark.parametrize(("name", "options"), CASES, ids=case_id)
 def test_copies(name: str, options: Options, how: str) -> None:
     columns = draw(name, 1)
     expected = text(metric_class(name)(**options).compute(**columns))
@@ -67,7 +73,7 @@ def test_in_other_processes() -> None:
             assert text(each.result(timeout=120)) == text(metric_class(name)(**options).compute(**columns[name]))
 
 
-@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+@pytest.mark.parametrize(("name", "options"), CASES, ids=case_id)
 def test_as_torchmetrics(name: str, options: Options) -> None:
     pytest.importorskip("torchmetrics")
     from openworld_metrics.integrations.torchmetrics import as_torchmetrics
